@@ -520,7 +520,7 @@ def test_times_by_their_other_usual_names_are_read_and_told(tmp_path: Path) -> N
         done = run("convert", path, "--out", out)
         assert done.exit_code == 0
         assert f"{name} is timestamp (4)" in done.output
-        turns = [decode_turn(line) for line in out.read_bytes().splitlines()]
+        turns = sorted(map(decode_turn, out.read_bytes().splitlines()), key=lambda turn: turn.time)
         assert [(turn.conversation_id, turn.time - 1_793_523_600, turn.text) for turn in turns] == [
             (thread, float(n), "How?") for n, (thread, _) in enumerate(said)
         ]
@@ -602,7 +602,7 @@ def test_a_proposal_for_what_is_read_without_a_mapping_says_so_and_doubts_are_wa
 
 
 def test_turns_without_a_text_are_told_that_a_mapping_may_name_it(tmp_path: Path) -> None:
-    rows = [{"chatId": "c", "role": "user", "parts": [{"type": "text", "text": "Hi"}], "createdAt": 0}]
+    rows = [{"chatId": "c", "role": "user", "pieces": [{"type": "text", "text": "Hi"}], "createdAt": 0}]
     (tmp_path / "log.jsonl").write_bytes(orjson.dumps(rows[0]))
     told = run("convert", tmp_path / "log.jsonl", "--check")
     assert "a mapping says which field it is: turnsignal convert" in told.output
@@ -626,7 +626,8 @@ def test_the_id_of_a_user_becomes_a_digest_in_all_ids_of_a_conversation_that_hol
     log.write_bytes(b"".join(orjson.dumps(turn) + b"\n" for turn in turns))
     done = run("convert", log, "--out", tmp_path / "out.jsonl", "--hash-users", tmp_path / "key")
     assert done.exit_code == 0, done.output
-    first, second, other = (orjson.loads(line) for line in (tmp_path / "out.jsonl").read_bytes().splitlines())
+    lines = map(orjson.loads, (tmp_path / "out.jsonl").read_bytes().splitlines())
+    first, second, other = sorted(lines, key=lambda turn: bool(turn["conversation_id"] == "joann@b.c:8"))
     digest = second["user_id"]
     assert {first["conversation_id"], second["conversation_id"]} == {f"{digest}:7"}
     assert (first["turn_id"], second["turn_id"]) == (f"{digest}:7:1", f"{digest}:7:2")
