@@ -43,10 +43,10 @@ def _content_in(record: Record, key: str) -> Any:
 
 
 def is_plain(record: Record) -> bool:
-    """Say whether a row says all that there is in a plain text, so that no message has to be read in it."""
+    """Say whether a row says all that there is in a plain text, right or wrong: no message has to be read in it."""
     key = _said_key(record)
     text = record.get(key)
-    is_text = isinstance(text, str | None) and _content_in(record, key) is text
+    is_text = not isinstance(text, list | dict) and _content_in(record, key) is text
     return is_text and not any(record.get(called) for called in _CALLED)
 
 
