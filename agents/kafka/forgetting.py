@@ -133,7 +133,7 @@ def find_conversations(
         for message in messages:
             kind, stamp = message.timestamp()
             oldest = min(oldest, stamp) if kind else oldest
-            name = _named(message.key())
+            name = named_conversation(message.key())
             if name is not None and name not in ids and _is_of(message.value(), user_id):
                 ids[name] = None
     return UserConversations(
@@ -158,7 +158,7 @@ def _read_user(value: bytes) -> Any:
         return data.get("user_id") if isinstance(data, dict) else None
 
 
-def _named(key: bytes | None) -> str | None:
+def named_conversation(key: bytes | None) -> str | None:
     """Read the conversation's id; None for a key under which nothing is ever kept."""
     try:
         name = (key or b"").decode()
