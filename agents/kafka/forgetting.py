@@ -29,7 +29,7 @@ _LEFT = {
     "feedback": "votes, labels and the rest that was said of it, as it was sent, with reasons",
     "exchanges": "its exchanges for judges, with texts and documents",
     "verdicts": "what judges said of its exchanges, with reasons that may quote it",
-    "docket_changelog": "such answers, kept by the judge worker for a week so that the same is not asked twice",
+    "docket_changelog": "such answers, which the judge worker kept so that the same is not asked twice, and has erased",
     "conversations_changelog": "its former states, with the texts of its last turns",
     "conversations": "its former summaries, without texts",
     "dead_letters": "where its unreadable records stood; the records too where TURNSIGNAL_DEAD_LETTERS was full",
