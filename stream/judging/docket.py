@@ -351,8 +351,10 @@ class Docket:
     def _in_turn(self, trials: Collection[str]) -> list[Question]:
         """Return what waits, the oldest first, but for trials before it the newest."""
         waiting = list(self._waiting)
+        if not trials:
+            return waiting
         newest = [question for question in reversed(waiting) if self._judges[question.judge].endpoint_name in trials]
-        return [*newest, *waiting]
+        return [*dict.fromkeys([*newest, *waiting])]
 
     def _is_forgotten(self, conversation_id: str, written: float, requests: Collection[str]) -> bool:
         return conversation_id in requests and self._forgotten.covers(conversation_id, written)

@@ -63,6 +63,8 @@ def test_an_endpoint_that_has_failed_is_tried_by_the_newest_exchange() -> None:
     assert [call.offset for call in docket.prepare().calls] == [4]
     docket.reserve_calls(NOON, {"openai": 1})
     assert [call.offset for call in docket.prepare().calls] == [0]
+    docket.reserve_calls(NOON + 2e9, {"openai": 1}, trials={"openai"})
+    assert [verdict.unscored for verdict in docket.prepare().verdicts] == [Unjudged.TIMEOUT] * 3
 
 
 @pytest.mark.parametrize(
