@@ -16,6 +16,7 @@ from typing import Any, cast
 from confluent_kafka.admin import AdminClient
 from mode import Service
 
+from turnsignal.agents.kafka.forget_requests import ForgetRequests, RequestRead
 from turnsignal.agents.kafka.topics import topic_metadata, topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.process.confining import keep_private
@@ -29,7 +30,8 @@ from turnsignal.agents.worker.consumer import PartitionApp
 from turnsignal.agents.worker.partition_task import AppSpec, Deferral
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.stream.errors import ConfigError
-from turnsignal.stream.judging.docket import partition_budget
+from turnsignal.stream.judging.budget import partition_budget
+from turnsignal.stream.judging.forgotten import ForgottenConversations
 from turnsignal.stream.judging.judges import NANO, Judge, warn_of_families
 from turnsignal.stream.judging.reasons import ReasonWatch
 from turnsignal.stream.pipeline.docket_processor import DocketProcessor, JudgedResult
@@ -41,6 +43,7 @@ logger = logging.getLogger("turnsignal.judging")
 
 NAME = "judge"
 MEASURE_SECONDS = 1.0  #: between two looks at queue and money
+FORGET_SECONDS = 0.5  #: between two looks for requests to forget
 
 
 class JudgeWork:
@@ -56,12 +59,19 @@ class JudgeWork:
         self._suite = suite
         self._metrics = metrics
         self._reasons = ReasonWatch()
+        self._requests = ForgetRequests(settings)
+        self._forgotten = ForgottenConversations()
         self._topic = topic_names(settings.prefix)["exchanges"]
         self._partitions = 0
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def make(self, number: int, store: MutableMapping[bytes, bytes]) -> DocketProcessor:
-        """Make the processor of a partition; asks the broker for the count of partitions, which share the budget."""
+        """Make the processor of a partition.
+
+        Asks the broker for the count of partitions, which share the budget, and for all requests to forget, which have
+        to be known before anything is sent.
+        """
+        self._forget(self._requests.read_all())
         judging, suite = self._suite.judging, self._suite
         budget = None if judging.budget is None else round(judging.budget * NANO)
         return DocketProcessor(
@@ -74,13 +84,30 @@ class JudgeWork:
             number,
             full_letters=self._settings.dead_letters == "full",
             on_accepted=self._send,
+            forgotten=self._forgotten,
         )
 
     def work(self, processor: DocketProcessor, records: Mapping[str, list[Any]], _now: float) -> JudgedResult:
         """Work a batch through."""
         self._loop = self._loop or asyncio.get_running_loop()
-        capacity = self.sender.capacity(processor.partition, processor.docket.endpoints_awaited())
-        return processor.process(records.get(self._topic, ()), time.time(), capacity)
+        self.sender.end(processor.partition, processor.forget())
+        docket = processor.docket
+        calls, alone, trials = self.sender.capacity(processor.partition, docket.endpoints_awaited(), docket.suspects)
+        return processor.process(records.get(self._topic, ()), time.time(), calls, alone=alone, trials=trials)
+
+    async def follow_requests(self) -> bool:
+        """Take in requests to forget that are new; return whether there are any."""
+        return self._forget(await asyncio.to_thread(self._requests.read_new))
+
+    async def close(self) -> None:
+        """End what is in flight."""
+        await self.sender.close()
+        await asyncio.to_thread(self._requests.close)
+
+    def _forget(self, requests: Sequence[RequestRead]) -> bool:
+        for request in requests:
+            self._forgotten.add(request.conversation_id, request.asked)
+        return bool(requests)
 
     async def finish(self, processors: Sequence[DocketProcessor], seconds: float) -> None:
         """Wait for the answers to what is in flight, at most so long."""
@@ -207,7 +234,15 @@ def _make_calls_service(judging: JudgeWork, task_manager: TaskManager) -> type[S
                 judging.measure([cast("DocketProcessor", task.processor) for task in task_manager.tasks.values()])
                 await self.sleep(MEASURE_SECONDS)
 
+        @Service.task
+        async def forget(self) -> None:
+            while not self.should_stop:
+                if await judging.follow_requests():
+                    for number in task_manager.tasks:
+                        task_manager.buffer.queue_batch(number)
+                await self.sleep(FORGET_SECONDS)
+
         async def on_stop(self) -> None:
-            await judging.sender.close()
+            await judging.close()
 
     return Calls

@@ -178,6 +178,10 @@ def forget(*, conversation_id: str | None, user_id: str | None, dry_run: bool, a
     deletes it; what and until when is printed. Turns that come later, or that workers have not read yet, begin the
     conversation anew: stop its source and wait for the lag to be 0 first.
 
+    What is queued about it for judges is not sent any more, nor is a verdict on it written, from about a second after
+    the request on, or from the start of a judge worker that does not run now. What was sent before is with the
+    endpoint.
+
     A user's conversations are found by reading every turn that the topic still holds. One whose turns have all expired
     is not found that way; no record that is left of it names the user. A conversation of several users is forgotten as
     a whole. Exit code 1 when none is found.

@@ -29,7 +29,7 @@ _LEFT = {
     "feedback": "votes, labels and the rest that was said of it, as it was sent, with reasons",
     "exchanges": "its exchanges for judges, with texts and documents",
     "verdicts": "what judges said of its exchanges, with reasons that may quote it",
-    "docket_changelog": "such answers, kept by the judge worker for a week so that the same is not asked twice",
+    "docket_changelog": "such answers, which the judge worker kept so that the same is not asked twice, and has erased",
     "conversations_changelog": "its former states, with the texts of its last turns",
     "conversations": "its former summaries, without texts",
     "dead_letters": "where its unreadable records stood; the records too where TURNSIGNAL_DEAD_LETTERS was full",
@@ -133,7 +133,7 @@ def find_conversations(
         for message in messages:
             kind, stamp = message.timestamp()
             oldest = min(oldest, stamp) if kind else oldest
-            name = _named(message.key())
+            name = named_conversation(message.key())
             if name is not None and name not in ids and _is_of(message.value(), user_id):
                 ids[name] = None
     return UserConversations(
@@ -158,7 +158,7 @@ def _read_user(value: bytes) -> Any:
         return data.get("user_id") if isinstance(data, dict) else None
 
 
-def _named(key: bytes | None) -> str | None:
+def named_conversation(key: bytes | None) -> str | None:
     """Read the conversation's id; None for a key under which nothing is ever kept."""
     try:
         name = (key or b"").decode()

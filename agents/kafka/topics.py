@@ -47,7 +47,8 @@ class Topic(NamedTuple):
     name: how we speak of it, and, unless it is compacted, its field in Settings after `retention_`; pattern: its name
     on the broker; key: what its records are keyed by; readers, writers: apps; compact: only the newest record of a key
     is kept; outside: written from outside, so that the broker sets the records' time; aligned: a conversation has the
-    same partition number here as in `turns`, so their counts are equal; optional: read only where the suite has judges.
+    same partition number here as in `turns`, so their counts are equal; optional: read only where the suite has judges;
+    beside: apps that read all of it, without a group.
     """
 
     name: str
@@ -59,12 +60,13 @@ class Topic(NamedTuple):
     outside: bool = False
     aligned: bool = False
     optional: bool = False
+    beside: tuple[str, ...] = ()
 
 
 TOPICS = (
     Topic("turns", "{}.turns", "conversation", ("score",), outside=True, aligned=True),
     Topic("feedback", "{}.feedback", "conversation", ("score",), outside=True, aligned=True),
-    Topic("forget", "{}.forget", "conversation", ("score",), outside=True, aligned=True),
+    Topic("forget", "{}.forget", "conversation", ("score",), beside=("judge",), outside=True, aligned=True),
     Topic("scores", "{}.scores", "conversation", (), ("score",)),
     Topic("exchanges", "{}.exchanges", "conversation", ("judge",), ("score",), aligned=True),
     Topic("verdicts", "{}.verdicts", "conversation", ("score",), ("judge",), aligned=True, optional=True),
@@ -172,7 +174,7 @@ def rights(settings: Settings, app: str) -> list[Right]:
     """
     needed = []
     for topic in TOPICS:
-        read = ("READ",) if app in topic.readers else ()
+        read = ("READ",) if app in (*topic.readers, *topic.beside) else ()
         write = ("WRITE",) if app in topic.writers else ()
         if read or write:
             # DESCRIBE_CONFIGS: outputs are measured against the topic's largest record.

@@ -1,17 +1,20 @@
 """Asking: one exchange and one judge → one verdict, whatever the endpoint does."""
 
 import asyncio
+import logging
 
 from turnsignal.agents.providers.protocol import ProviderCall, ProviderError, ProviderReply
 from turnsignal.agents.providers.throttling import Attempts, ThrottledEndpoint
 from turnsignal.stream.judging.budget import Budget
-from turnsignal.stream.judging.docket import ReservedCall
+from turnsignal.stream.judging.docket_entries import ReservedCall
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.inquiry import Inquiry, Judgement
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import Material, NothingToJudge, collect_material
-from turnsignal.stream.judging.verdicts import identify, make_unjudged, make_verdict, with_costs
-from turnsignal.stream.records.verdicts import MAX_REASONING, Unjudged, Verdict
+from turnsignal.stream.judging.verdicts import identify, make_unjudged, make_verdict, readable, with_costs
+from turnsignal.stream.records.verdicts import Unjudged, Verdict
+
+logger = logging.getLogger("turnsignal.judging")
 
 
 class SharedBudget:
@@ -75,7 +78,8 @@ class JudgeAsker:
         judgement = await self._judge_it(inquiry, asked)
         verdict = make_verdict(exchange, self._judge, judgement)
         verdict.judge.answered, verdict.cut = asked.model, [*material.cut]
-        return with_costs(verdict, asked.attempts, (asked.tokens_in, asked.tokens_out), asked.cost, asked.latency)
+        with_costs(verdict, asked.attempts, (asked.tokens_in, asked.tokens_out), asked.cost, asked.latency)
+        return readable(verdict, exchange, self._judge)
 
     async def _judge_it(self, inquiry: Inquiry, asked: "_Asked") -> Judgement:
         loop = asyncio.get_running_loop()
@@ -91,10 +95,14 @@ class JudgeAsker:
                     asked.count(self._judge, call, used.unknown - before)
                 asked.take(self._judge, call, reply)
                 if reply.problem:
-                    return Judgement(reasoning=reply.problem[:MAX_REASONING], unscored=Unjudged.PARSE)
+                    return Judgement(reasoning=reply.problem, unscored=Unjudged.PARSE)
                 inquiry.on_reply(reply.text)
         except ProviderError as error:
-            return Judgement(reasoning=str(error)[:MAX_REASONING], unscored=error.reason)
+            return Judgement(reasoning=str(error), unscored=error.reason)
+        except Exception as error:  # a provider of a user's own may raise anything
+            logger.exception("%s: expected an answer or a ProviderError, got an error", self._judge.part.name)
+            detail = f"expected an answer or a ProviderError, got {type(error).__name__}"
+            return Judgement(reasoning=detail, unscored=Unjudged.ERROR)
         finally:
             asked.attempts, asked.latency = used.made, loop.time() - begun
         assert inquiry.judgement is not None, "an inquiry without a prompt has a judgement"

@@ -3,6 +3,9 @@
 Its own retries are off: a call that is not counted would be a call that no budget knows. Replies are read by ourselves,
 as `.parse()` loses the token counts of a reply that does not fit. No redirect is followed, and nothing of the
 environment (OPENAI_API_KEY, OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS, …) is sent to an endpoint that may be another's.
+
+An endpoint counts as down by what HTTP says before there is a reply: no connection, no status in time, a redirect, 401,
+403, 404 or 5xx. What is wrong with a reply of status 200 (no completion, too large, broken off) is one exchange's.
 """
 
 import time
@@ -13,18 +16,23 @@ import openai
 
 from turnsignal.agents.providers.endpoints import Endpoint
 from turnsignal.agents.providers.protocol import ProviderCall, ProviderError, ProviderReply
-from turnsignal.stream.records.verdicts import Unjudged
+from turnsignal.stream.records.verdicts import Unjudged, clean
 
 MAX_REPLY = 4_000_000  #: bytes, unpacked: ten times what max_output allows
 _LONGEST_WAIT = 3_600.0  #: seconds that an endpoint may ask us to wait
 _GIVEN_UP = (408, 502, 504, 524)  #: statuses of gateways behind which a model may have answered all the same
 _UNSENT = ("ConnectError", "ConnectTimeout", "PoolTimeout", "UnsupportedProtocol", "ProxyError")  #: of its client
+_TIMEOUTS = ("ReadTimeout", "WriteTimeout")  #: of its client, which are no fault of a reply
 _NO_KEY = "none"  #: the client sends one always
 _FINAL = {400: "the request", 401: "the key", 403: "the key", 404: "the model or the URL", 422: "the request"}
 
 
 class TooLargeError(Exception):
     """Say that a reply was given up before it was read whole."""
+
+
+class TornError(Exception):
+    """Say that a reply broke off behind its status."""
 
 
 class _BoundedClient(openai.DefaultAsyncHttpxClient):
@@ -40,6 +48,10 @@ class _BoundedClient(openai.DefaultAsyncHttpxClient):
                 if len(content) > MAX_REPLY:
                     msg = f"expected a reply of at most {MAX_REPLY:,} bytes, got more"
                     raise TooLargeError(msg)
+        except Exception as error:
+            if isinstance(error, TooLargeError) or type(error).__name__ in _TIMEOUTS:
+                raise
+            raise TornError(type(error).__name__) from error
         finally:
             await response.aclose()
         response._content = bytes(content)  # as its own `aread` does
@@ -78,16 +90,17 @@ class OpenAICompatible:
         except TooLargeError as error:
             detail = f"{self._endpoint.name}: {error}"
             raise ProviderError(detail) from None
+        except TornError as error:
+            detail = f"{self._endpoint.name}: expected a whole reply, got a part of it ({error})"
+            raise ProviderError(detail, again=True) from None
         except openai.APITimeoutError as error:
             detail = f"{self._endpoint.name}: no answer within {call.timeout:g} s"
-            free = _is_unsent(error)
+            free = _is_unsent(error.__cause__)
             raise ProviderError(detail, reason=Unjudged.TIMEOUT, again=True, down=True, free=free) from None
         except openai.APIStatusError as error:
             raise self._status_error(error) from None
         except openai.APIConnectionError as error:
-            cause = type(error.__cause__ or error).__name__
-            detail = f"{self._endpoint.name}: expected a connection, got {cause}"
-            raise ProviderError(detail, again=True, down=True, free=_is_unsent(error)) from None
+            raise self._connection_error(error.__cause__ or error) from None
         except (openai.OpenAIError, ValueError, TypeError, RecursionError) as error:
             raise self._malformed_reply(type(error).__name__) from None
         return self._read(completion)
@@ -127,7 +140,7 @@ class OpenAICompatible:
         finish = getattr(choices[0], "finish_reason", None)
         problem = ""
         if refusal:
-            problem = f"the model refused: {str(refusal)[:200]}"
+            problem = f"the model refused: {clean(str(refusal), 200)}"
         elif finish == "length":
             problem = "the reply was cut off: max_output of the judge is too small for it"
         elif finish == "content_filter":
@@ -135,15 +148,20 @@ class OpenAICompatible:
         model = getattr(completion, "model", None)
         return ProviderReply(
             text if isinstance(text, str) else None,
-            model[:200] if isinstance(model, str) else None,
-            _count(usage, "prompt_tokens"),
-            _count(usage, "completion_tokens"),
+            model if isinstance(model, str) else None,
+            getattr(usage, "prompt_tokens", None),
+            getattr(usage, "completion_tokens", None),
             problem,
         )
 
     def _malformed_reply(self, got: str) -> ProviderError:
         detail = f"{self._endpoint.name}: expected a chat completion, got something else ({got})"
-        return ProviderError(detail, again=True, down=True)
+        return ProviderError(detail, again=True)
+
+    def _connection_error(self, cause: BaseException) -> ProviderError:
+        """Say what happened on the way to a status."""
+        detail = f"{self._endpoint.name}: expected a connection, got {type(cause).__name__}"
+        return ProviderError(detail, again=True, down=True, free=_is_unsent(cause))
 
     def _status_error(self, error: openai.APIStatusError) -> ProviderError:
         """Describe a status; what the endpoint says about it is not repeated, as it may hold the key."""
@@ -160,9 +178,9 @@ class OpenAICompatible:
         return ProviderError(detail, down=status in (401, 403, 404), free=True)
 
 
-def _is_unsent(error: openai.APIConnectionError) -> bool:
+def _is_unsent(cause: BaseException | None) -> bool:
     """Say whether no connection was made, so that no model saw the request."""
-    return type(error.__cause__).__name__ in _UNSENT
+    return type(cause).__name__ in _UNSENT
 
 
 def retry_after(value: str | None, now: float) -> float | None:
@@ -179,8 +197,3 @@ def retry_after(value: str | None, now: float) -> float | None:
     except (ValueError, OverflowError):
         return None
     return min(_LONGEST_WAIT, max(0.0, seconds))
-
-
-def _count(usage: Any, name: str) -> int | None:
-    count = getattr(usage, name, None)
-    return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 10**12 else None

@@ -7,10 +7,10 @@ from dataclasses import replace
 from turnsignal.agents.providers.asking import JudgeAsker, SharedBudget
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
 from turnsignal.stream.judging.deliberation import Deliberation
-from turnsignal.stream.judging.docket import ReservedCall
+from turnsignal.stream.judging.docket_entries import ReservedCall
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.judges import NANO, Judge
-from turnsignal.stream.judging.verdicts import make_verdict
+from turnsignal.stream.judging.verdicts import make_verdict, readable
 from turnsignal.stream.records.verdicts import Verdict, VerdictTokens
 
 
@@ -38,7 +38,8 @@ class PanelAsker:
             asked += verdicts
             deliberation.on_verdicts(verdicts)
         assert deliberation.judgement is not None, "a deliberation that asks nobody has a judgement"
-        return _add_up(make_verdict(exchange, self._judge, deliberation.judgement), asked)
+        verdict = _add_up(make_verdict(exchange, self._judge, deliberation.judgement), asked)
+        return readable(verdict, exchange, self._judge)
 
 
 def make_asker(

@@ -1,10 +1,10 @@
 """What a provider is: something that answers one prompt, or says why not."""
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.judging.prompt import Prompt
-from turnsignal.stream.records.verdicts import Unjudged
+from turnsignal.stream.records.verdicts import MAX_NAME, MAX_REASONING, Unjudged, clean
 
 
 class ProviderCall(NamedTuple):
@@ -36,8 +36,9 @@ class ProviderError(TurnsignalError):
     """Say why there is no reply, without anything secret.
 
     reason: of the verdict; again: whether another try may help; after: seconds to wait before it, if the endpoint
-    says; down: whether the endpoint as a whole fails, and not only this call; free: whether nothing was done for it
-    that anybody pays for.
+    says; down: whether the endpoint as a whole fails, and not only this call: no connection, no answer in time, or a
+    status that says so, while whatever is wrong with a reply is wrong with that one; free: whether nothing was done for
+    it that anybody pays for.
     """
 
     def __init__(
@@ -56,6 +57,29 @@ class ProviderError(TurnsignalError):
         self.after = after
         self.down = down
         self.free = free
+
+
+def clean_reply(reply: object, call: ProviderCall) -> ProviderReply:
+    """Return a reply of texts that can be written and of counts that the call can have had, whoever made it.
+
+    Raises ProviderError where it is none.
+    """
+    if not isinstance(reply, ProviderReply):
+        msg = f"expected a ProviderReply, got {type(reply).__name__}"
+        raise ProviderError(msg, reason=Unjudged.ERROR)
+    text, model, tokens_in, tokens_out, problem = reply
+    return ProviderReply(
+        text.encode("utf-8", "replace").decode() if isinstance(text, str) else None,
+        clean(model, MAX_NAME) or None if isinstance(model, str) else None,
+        _count(tokens_in, call.prompt.most_tokens),
+        _count(tokens_out, call.max_output),
+        clean(str(problem), MAX_REASONING),
+    )
+
+
+def _count(tokens: Any, most: int) -> int | None:
+    """Return a count as far as it is possible, None where there is none: nobody pays for more than was asked for."""
+    return min(tokens, most) if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens >= 0 else None
 
 
 class Provider(Protocol):

@@ -2,16 +2,20 @@
 
 A call is sent when its docket's commit is safe. Somewhat more are named than go out at once, so that a place that
 becomes free is taken at once and not after the next commit; what waits for a place was not sent, and costs nothing.
+
+Suspects, which were in flight when workers ended, are sent while nothing else of this worker is in flight: one
+partition at a time has all endpoints for that. What ends the worker then is known, and nobody else has an attempt less.
 """
 
 import asyncio
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from turnsignal.agents.providers.panels import make_asker
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
-from turnsignal.stream.judging.docket import ReservedCall
+from turnsignal.stream.judging.docket_entries import ReservedCall
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.repeats import is_repeated, with_repeat
 from turnsignal.stream.judging.verdicts import make_unjudged
@@ -20,6 +24,19 @@ from turnsignal.stream.records.verdicts import Unjudged, Verdict
 logger = logging.getLogger("turnsignal.judging")
 
 AHEAD = 1.0  #: share of the calls that may go out at once, which is named beyond them
+
+
+class Capacity(NamedTuple):
+    """What a partition may reserve now.
+
+    calls: how many, by endpoint; alone: one call at all, of a suspect, as nothing else is in flight; trials: endpoints
+    that have failed, which the one call is to try.
+    """
+
+    calls: dict[str, int]
+    alone: bool = False
+    trials: tuple[str, ...] = ()
+
 
 OnAnswer = Callable[[ReservedCall, Verdict, int], None]  #: told of a call its verdict, and its cost in billionths
 
@@ -36,26 +53,34 @@ class CallSender:
         self.endpoints = endpoints
         self._askers = {judge.digest: make_asker(judge, endpoints) for judge in judges}
         self._on_room = on_room
-        self._flying: defaultdict[int, dict[asyncio.Task[None], str]] = defaultdict(dict)  # partition → call → endpoint
+        self._flying: defaultdict[int, dict[asyncio.Task[None], ReservedCall]] = defaultdict(dict)  # by partition
         self._counts: defaultdict[str, Counter[int]] = defaultdict(Counter)  # endpoint → partition → calls in flight
         self._wanting: defaultdict[str, set[int]] = defaultdict(set)  # endpoint → partitions where calls wait
+        self._alone: int | None = None  # the partition that has all endpoints for its suspects
 
     def in_flight(self, name: str) -> int:
         """Return how many calls to an endpoint have no answer yet."""
         return self._counts[name].total()
 
-    def capacity(self, partition: int, wanted: Collection[str]) -> dict[str, int]:
-        """Return how many calls a partition may reserve now, by endpoint. wanted: those that it has calls for."""
+    def capacity(self, partition: int, wanted: Collection[str], suspects: Collection[str] = ()) -> Capacity:
+        """Return what a partition may reserve now.
+
+        wanted: endpoints that it has calls for; suspects: those of suspects.
+        """
         for name in self.endpoints:
             (self._wanting[name].add if name in wanted else self._wanting[name].discard)(partition)
-        return {name: self._room(name, partition) for name in wanted}
+        alone = self._claim(partition, suspects)
+        if self._alone is not None and (not alone or any(counts.total() for counts in self._counts.values())):
+            return Capacity({}, alone)
+        calls = {name: self._room(name, partition) for name in wanted}
+        return Capacity(calls, alone, tuple(name for name in wanted if self.endpoints[name].is_suspect))
 
     def send(self, partition: int, calls: Sequence[ReservedCall], on_answer: OnAnswer) -> None:
         """Send calls whose names are committed."""
         loop = asyncio.get_running_loop()
         for call in calls:
             task = loop.create_task(self._send(call, on_answer))
-            self._flying[partition][task] = call.judge.endpoint_name
+            self._flying[partition][task] = call
             self._counts[call.judge.endpoint_name][partition] += 1
             task.add_done_callback(lambda done: self._end(partition, done))
 
@@ -65,6 +90,15 @@ class CallSender:
             task.cancel()
         for wanting in self._wanting.values():
             wanting.discard(partition)
+        if self._alone == partition:
+            self._release()
+
+    def end(self, partition: int, calls: Iterable[ReservedCall]) -> None:
+        """End some calls of a partition, which nobody waits for any more."""
+        ended = set(map(id, calls))
+        for task, call in list(self._flying[partition].items()):
+            if id(call) in ended:
+                task.cancel()
 
     async def finish(self, partitions: Collection[int], seconds: float) -> None:
         """Wait until the calls of some partitions have their answers, at most so long."""
@@ -81,30 +115,55 @@ class CallSender:
         await asyncio.gather(*(endpoint.close() for endpoint in self.endpoints.values()), return_exceptions=True)
 
     async def _send(self, call: ReservedCall, on_answer: OnAnswer) -> None:
+        verdict, cost = await self._answer(call)
+        try:
+            on_answer(call, verdict, cost)
+        except Exception as error:  # else the exchange would be undecided for ever, and hold up its partition
+            logger.exception("%s: expected a verdict that can be kept, got an error", call.judge.part.name)
+            detail = f"expected a verdict that can be kept, got {type(error).__name__}"
+            on_answer(call, make_unjudged(call.exchange, call.judge, Unjudged.ERROR, detail), cost)
+
+    async def _answer(self, call: ReservedCall) -> tuple[Verdict, int]:
         try:
             asker = self._askers[call.judge.digest]
             verdict, cost = await asker.answer(call)
             if verdict.value is not None and is_repeated(call.exchange):
                 again, more = await asker.answer(call)
                 verdict, cost = with_repeat(verdict, again), cost + more
-        except Exception as error:  # a provider of a user's own may raise anything
+        except Exception as error:
             logger.exception("%s: expected a verdict or a reason, got an error of the code", call.judge.part.name)
-            detail = f"expected an answer or a ProviderError, got {type(error).__name__}"
+            detail = f"expected a verdict or a reason, got {type(error).__name__}"
             verdict, cost = make_unjudged(call.exchange, call.judge, Unjudged.ERROR, detail), call.most
-        on_answer(call, verdict, cost)
+        return verdict, cost
 
     def _end(self, partition: int, task: asyncio.Task[None]) -> None:
-        name = self._flying[partition].pop(task)
+        name = self._flying[partition].pop(task).judge.endpoint_name
         self._counts[name][partition] -= 1
         self._on_room(partition)
         for other in list(self._wanting[name]):
             if other != partition:
                 self._on_room(other)
+        if self._alone is not None:
+            self._on_room(self._alone)
+
+    def _claim(self, partition: int, suspects: Collection[str]) -> bool:
+        """Say whether a partition has all endpoints for itself: while one of its suspects can be asked about."""
+        if self._alone is None or self._alone == partition:
+            if any(not self.endpoints[name].open_for for name in suspects):
+                self._alone = partition
+            elif self._alone is not None:
+                self._release()
+        return self._alone == partition
+
+    def _release(self) -> None:
+        self._alone = None
+        for partition in set().union(*self._wanting.values()):
+            self._on_room(partition)
 
     def _room(self, name: str, partition: int) -> int:
         endpoint, flying = self.endpoints[name], self._counts[name]
         if endpoint.is_suspect:
-            return int(not flying.total() and not endpoint.open_for)
+            return int(flying.total() <= endpoint.yielding and not endpoint.open_for)
         most = endpoint.at_once + max(1, int(endpoint.at_once * AHEAD))
         free, own = most - flying.total(), flying[partition]
         others = len(self._wanting[name] - {partition})

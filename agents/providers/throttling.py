@@ -9,7 +9,13 @@ from aiolimiter import AsyncLimiter
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
 from tenacity.wait import wait_base
 
-from turnsignal.agents.providers.protocol import Provider, ProviderCall, ProviderError, ProviderReply
+from turnsignal.agents.providers.protocol import (
+    Provider,
+    ProviderCall,
+    ProviderError,
+    ProviderReply,
+    clean_reply,
+)
 from turnsignal.stream.judging.breaker import EndpointBreaker
 from turnsignal.stream.judging.judges import EndpointPart
 from turnsignal.stream.records.verdicts import Unjudged
@@ -23,12 +29,14 @@ _JITTER = 1.1  #: how much longer than asked for we wait at most, so that not ev
 class Attempts:
     """What one exchange has used up.
 
-    deadline: on the loop's clock; made: calls that were sent; unknown: those of which nobody says what they cost.
+    deadline: on the loop's clock; made: calls that were sent; unknown: those of which nobody says what they cost;
+    failed: whether the endpoint as a whole failed with it.
     """
 
     deadline: float
     made: int = 0
     unknown: int = 0
+    failed: bool = False
 
 
 class ThrottledEndpoint:
@@ -55,6 +63,7 @@ class ThrottledEndpoint:
         self._wait = _Waiting(first_wait)
         self._on_request = on_request
         self.at_once = part.at_once
+        self.yielding = 0  #: exchanges in flight with which it failed, and which let others try it first
         self.take_share(1.0)
 
     def take_share(self, share: float) -> None:
@@ -94,6 +103,9 @@ class ThrottledEndpoint:
             why = f"; the last try: {last[-1]}" if last else ""
             msg = f"expected a reply before the deadline of the exchange, got none{why}"
             raise ProviderError(msg, reason=Unjudged.TIMEOUT) from None
+        finally:
+            self.yielding -= used.failed
+            used.failed = False
 
     async def close(self) -> None:
         """Close the provider."""
@@ -103,7 +115,7 @@ class ThrottledEndpoint:
         async with self._slots:
             if self._pace is not None:
                 await self._pace.acquire()
-            if pause := self._breaker.acquire(time.monotonic()):
+            if pause := self._breaker.acquire(time.monotonic(), failed=used.failed):
                 why, reason = (self._last, self._last.reason) if self._last else ("nothing", Unjudged.PROVIDER)
                 msg = f"{why}; after failures in a row the endpoint is left alone for {pause:.0f} s"
                 raise ProviderError(msg, reason=reason, again=True, after=pause)
@@ -111,11 +123,13 @@ class ThrottledEndpoint:
             used.unknown += 1
             began = time.monotonic()
             try:
-                reply = await self._provider.ask(call)
+                reply = clean_reply(await self._provider.ask(call), call)
             except ProviderError as error:
                 used.unknown -= error.free
                 self._on_request(_outcome(error), time.monotonic() - began)
                 if error.down:
+                    self.yielding += not used.failed
+                    used.failed = True
                     self._last = error
                     self._breaker.on_failure(time.monotonic())
                 else:
@@ -153,7 +167,7 @@ def _outcome(error: ProviderError) -> str:
         return "timeout"
     if not error.again:
         return "refused"
-    return "error" if error.down else "rate_limited"
+    return "rate_limited" if error.free and not error.down else "error"
 
 
 def _any(*stops: Callable[[RetryCallState], bool]) -> Callable[[RetryCallState], bool]:

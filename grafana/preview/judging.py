@@ -11,7 +11,7 @@ from turnsignal.agents.providers.protocol import ProviderCall, ProviderReply
 from turnsignal.agents.providers.scripted import Scripted
 from turnsignal.agents.providers.sending import CallSender
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
-from turnsignal.stream.judging.docket import ReservedCall
+from turnsignal.stream.judging.docket_entries import ReservedCall
 from turnsignal.stream.judging.judges import NANO, EndpointPart, make_judge
 from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.pipeline.docket_processor import DocketProcessor
@@ -102,7 +102,7 @@ class JudgeWorker:
     async def _judge(self, records: Sequence[FakeRecord], time: float) -> list[FakeRecord]:
         verdicts: list[FakeRecord] = []
         while True:
-            capacity = self._sender.capacity(0, self._processor.docket.endpoints_awaited())
+            capacity = self._sender.capacity(0, self._processor.docket.endpoints_awaited()).calls
             batch = self._processor.process(records, time, capacity)
             records = records[(batch.consumed or {})[_TOPIC] :]
             self._processor.accept(batch)

@@ -1,6 +1,10 @@
-"""The circuit breaker of an endpoint: after failures in a row it is left alone, for longer each time it fails again."""
+"""The circuit breaker of an endpoint: after failures in a row it is left alone, for longer each time it fails again.
+
+Then one call tries it, of an exchange with which it has not failed if there is any, as that may be the reason.
+"""
 
 AFTER = 5  #: failures in a row
+YIELD = 2.0  #: seconds for which a call that has failed lets others try first
 FIRST, LONGEST = 10.0, 300.0  #: seconds for which it is left alone
 
 
@@ -15,12 +19,16 @@ class EndpointBreaker:
         self._until = float("-inf")
         self._trying = False
 
-    def acquire(self, now: float) -> float:
-        """Ask for leave to call: return 0 and, after failures, claim the one trial; else the seconds to wait."""
+    def acquire(self, now: float, *, failed: bool = False) -> float:
+        """Ask for leave to call: return 0 and, after failures, claim the one trial; else the seconds to wait.
+
+        failed: whether the endpoint has failed with this exchange before.
+        """
         if self._failures < AFTER:
             return 0.0
-        if now < self._until:
-            return self._until - now
+        until = self._until + YIELD * failed
+        if now < until:
+            return until - now
         if self._trying:
             return 1.0
         self._trying = True

@@ -2,9 +2,12 @@
 
 from turnsignal.stream.judging.judges import NANO
 
+#: of money that is counted: more is no amount, and would not fit into what is stored
+MOST_MONEY = 2**62
+
 
 class Budget:
-    """Money in billionths of a currency. limit: None for no limit; spent, reserved: so far."""
+    """Money in billionths of a currency, at most MOST_MONEY. limit: None for no limit; spent, reserved: so far."""
 
     __slots__ = ("limit", "reserved", "spent")
 
@@ -33,4 +36,13 @@ class Budget:
     def settle(self, most: int, cost: int) -> None:
         """Put the real cost in the place of what was reserved for it."""
         self.reserved -= most
-        self.spent += cost
+        self.spend(cost)
+
+    def spend(self, cost: int) -> None:
+        """Count what was spent."""
+        self.spent = min(MOST_MONEY, self.spent + cost)
+
+
+def partition_budget(budget: int | None, partitions: int) -> int | None:
+    """Return one partition's equal part of a day's budget; what cannot be divided is not spent."""
+    return None if budget is None else budget // partitions

@@ -6,110 +6,48 @@ stored state goes on; exchanges come again from the committed position.
 
 Order: the position is the lowest undecided offset, and the decided ones above it stand in the state, so one call that
 hangs holds up nobody. Money: a call is named with its greatest price before it is sent. What was in flight at a kill
-counts as spent, since it may have been; an exchange that was in flight at three kills is not asked about again. A
-pacer thins what is asked, so that the money lasts the day; the probability stands on the verdict.
+counts as spent, since it may have been; an exchange that was in flight at two kills is asked about while no other is,
+so that the third one is its own doing, after which it is not asked about again. A pacer thins what is asked, so that
+the money lasts the day; the probability stands on the verdict.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-import msgspec
-
-from turnsignal.stream.errors import SchemaError
 from turnsignal.stream.judging.budget import Budget
 from turnsignal.stream.judging.deliberation import Deliberation, is_measured
+from turnsignal.stream.judging.docket_entries import (
+    DocketResult,
+    HeldExchange,
+    Question,
+    QueuedExchange,
+    ReservedCall,
+)
+from turnsignal.stream.judging.docket_state import STATE, VERSION, StoredDocket, decode_docket
 from turnsignal.stream.judging.exchanges import ExchangeRecord
+from turnsignal.stream.judging.forgotten import ForgottenConversations
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import Material, NothingToJudge, collect_material
 from turnsignal.stream.judging.pacing import BudgetPacer
 from turnsignal.stream.judging.remembered import RememberedAnswers
 from turnsignal.stream.judging.repeats import greatest_price
 from turnsignal.stream.judging.sampling import is_sampled
-from turnsignal.stream.judging.verdicts import inclusion, make_unjudged, make_verdict
+from turnsignal.stream.judging.verdicts import inclusion, make_unjudged, make_verdict, readable
 from turnsignal.stream.records.verdicts import Unjudged, Verdict
 
-VERSION = 1
 MOST_HELD = 1_000  #: exchanges from the lowest undecided one on
 MOST_BYTES = 16_000_000  #: of exchanges that wait or are asked about
 ATTEMPTS = 3  #: times that an exchange may be in flight when a worker ends
+SUSPECT = ATTEMPTS - 1  #: such times, after which it is asked about while no other is
 DAY = 86_400  #: seconds
-
-STATE = b"docket"  #: key of the state; beside it stand the keys of remembered answers
-
-
-class QueuedExchange(NamedTuple):
-    """One exchange of the topic. written: when, in seconds since 1970; size: bytes."""
-
-    offset: int
-    exchange: ExchangeRecord
-    written: float
-    size: int
-
-
-class ReservedCall(NamedTuple):
-    """A call that may be sent once it is committed. most: its greatest price, in billionths."""
-
-    offset: int
-    judge: Judge
-    exchange: ExchangeRecord
-    material: Material
-    attempt: int
-    most: int
-
-
-class DocketResult(NamedTuple):
-    """What has to be committed together. changes: of the store, None removes a key; calls: to be sent afterwards."""
-
-    verdicts: list[Verdict]
-    changes: dict[bytes, bytes | None]
-    position: int
-    calls: list[ReservedCall]
-
-
-class _Stored(msgspec.Struct, array_like=True):
-    """What is stored: decided: (offset, judges as bits); named: (offset, judge, attempt, greatest price).
-
-    pace: of the pacer, left out by dockets that had none.
-    """
-
-    version: int
-    position: int
-    day: int
-    spent: int
-    judges: list[str]
-    decided: list[tuple[int, int]]
-    named: list[tuple[int, str, int, int]]
-    pace: list[float] = []
-
-
-class _Question(NamedTuple):
-    """One exchange and one judge, by the judge's digest."""
-
-    offset: int
-    judge: str
-
-
-@dataclass(slots=True)
-class _Held:
-    """One exchange from the lowest undecided one on.
-
-    exchange: None once decided; decided: digests of judges; part: of what judges are asked about, when it came.
-    """
-
-    exchange: ExchangeRecord | None
-    written: float
-    size: int
-    part: float = 1.0
-    decided: set[str] = field(default_factory=set)
 
 
 class Docket:
     """Decide what is asked about the exchanges of one partition.
 
     budget: of a day for this partition, in billionths, None for no limit; max_age: seconds after which an exchange that
-    waits is not asked about; store: what an earlier docket committed; position: where to begin without a store.
+    waits is not asked about; store: what an earlier docket committed; position: where to begin without a store;
+    forgotten: conversations about which nothing is asked, told or kept.
     """
 
     def __init__(
@@ -120,6 +58,7 @@ class Docket:
         store: Mapping[bytes, bytes] | None = None,
         position: int = 0,
         most_held: int = MOST_HELD,
+        forgotten: ForgottenConversations | None = None,
     ) -> None:
         self._judges = {judge.digest: judge for judge in judges}
         self._max_age = max_age
@@ -128,14 +67,16 @@ class Docket:
         self._pacer = BudgetPacer(budget)
         self._day = 0
         self._position = self._next = position
-        self._held: dict[int, _Held] = {}
-        self._waiting: OrderedDict[_Question, Material] = OrderedDict()
-        self._in_flight: dict[_Question, ReservedCall] = {}
-        self._lost: dict[_Question, int] = {}  # in flight at so many kills
+        self._held: dict[int, HeldExchange] = {}
+        self._waiting: OrderedDict[Question, Material] = OrderedDict()
+        self._in_flight: dict[Question, ReservedCall] = {}
+        self._lost: dict[Question, int] = {}  # in flight at so many kills
         self._answers = RememberedAnswers(store or {})
+        self._forgotten = forgotten or ForgottenConversations()
+        self._forgot = 0  # requests that were heeded
         self._bytes = 0
         self._swept = 0.0  # when it was last looked whether any exchange has become too old
-        self._verdicts: list[Verdict] = []
+        self._verdicts: list[tuple[float, Verdict]] = []  # and when their exchanges were written
         self._calls: list[ReservedCall] = []
         self._restore(store or {})
 
@@ -185,6 +126,15 @@ class Docket:
         """Return the lines on which calls wait to be named."""
         return {self._judges[digest].endpoint_name for digest in {question.judge for question in self._waiting}}
 
+    @property
+    def suspects(self) -> set[str]:
+        """The endpoints of exchanges that are to be asked about alone, as workers ended while they were in flight."""
+        return {
+            self._judges[question.judge].endpoint_name
+            for question, ends in self._lost.items()
+            if ends >= SUSPECT and (question in self._waiting or question in self._in_flight)
+        }
+
     def begin_at(self, position: int) -> None:
         """Begin at the first record that comes; call before anything is taken in.
 
@@ -204,7 +154,10 @@ class Docket:
             if record.offset < self._position:
                 continue
             self._next = max(self._next, record.offset + 1)
-            held = self._held.setdefault(record.offset, _Held(None, record.written, 0))
+            if self._forgotten.covers(record.exchange.conversation_id, record.written):
+                self.pass_over(record.offset)
+                continue
+            held = self._held.setdefault(record.offset, HeldExchange(None, record.written, 0))
             if held.exchange is not None:
                 continue
             held.exchange, held.written, held.size = record.exchange, record.written, record.size
@@ -212,34 +165,67 @@ class Docket:
             self._bytes += record.size
             for digest, judge in self._judges.items():
                 if digest not in held.decided:
-                    self._ask(_Question(record.offset, digest), judge, record.exchange)
+                    self._ask(Question(record.offset, digest), judge, record.exchange)
             self._close(record.offset)
 
     def pass_over(self, offset: int) -> None:
-        """Count a record as decided that no judge can be asked about."""
+        """Count a record as decided that no judge can be asked about, or that nobody is to be asked about any more."""
         self._next = max(self._next, offset + 1)
-        held = self._held.setdefault(offset, _Held(None, 0.0, 0))
+        held = self._held.setdefault(offset, HeldExchange(None, 0.0, 0))
+        for question in [question for question in self._lost if question.offset == offset]:
+            del self._lost[question]
         for question in [question for question in self._waiting if question.offset == offset]:
             del self._waiting[question]
         held.decided |= self._judges.keys()
         self._let_go(held)
 
-    def reserve_calls(self, now: float, capacity: Mapping[str, int]) -> None:
+    def forget(self) -> list[ReservedCall]:
+        """Heed requests to forget that came since: return calls that are to be ended; no verdict tells of them.
+
+        They count as sent, and as paid for at their greatest price.
+        """
+        news = self._forgotten.since(self._forgot)
+        self._forgot += len(news)
+        requests = {request.conversation_id for request in news}
+        if not requests:
+            return []
+        ended = []
+        for offset, held in list(self._held.items()):
+            if held.exchange is None or not self._is_forgotten(held.exchange.conversation_id, held.written, requests):
+                continue
+            for question in [question for question in self._in_flight if question.offset == offset]:
+                ended.append(call := self._in_flight.pop(question))
+                self._budget.settle(call.most, call.most)
+            self.pass_over(offset)
+        self._verdicts = [
+            (written, verdict)
+            for written, verdict in self._verdicts
+            if not self._is_forgotten(verdict.conversation_id, written, requests)
+        ]
+        self._answers.forget(requests, self._forgotten)
+        return ended
+
+    def reserve_calls(
+        self, now: float, capacity: Mapping[str, int], *, alone: bool = False, trials: Collection[str] = ()
+    ) -> None:
         """Reserve calls, the oldest exchanges first; decide what is too old or has no money left.
 
         now: seconds since 1970; a clock that is set back does not begin an old day anew; capacity: calls by
-        endpoint.
+        endpoint; alone: reserve one, of a suspect, as nothing is in flight; trials: endpoints that may be down, which
+        the newest exchange tries, as those that have failed are among the oldest.
         """
         self._begin_day(now)
         left, sweeps = dict(capacity), now - self._swept >= 1.0
         if sweeps:
             self._swept = now
         self._pacer.update(now, self._budget.spent, len(self._waiting) + len(self._in_flight))
-        for question in list(self._waiting):
+        for question in self._in_turn(trials):
             held, judge = self._held[question.offset], self._judges[question.judge]
             assert held.exchange is not None, "what waits is held"
             if now - held.written > self._max_age:
                 self._decide(question, _unjudged(held, judge, Unjudged.TIMEOUT, "it waited for longer than max_age"))
+                continue
+            if (self._lost.get(question, 0) >= SUSPECT) != alone:
                 continue
             if left.get(judge.endpoint_name, 0) <= 0:
                 if not sweeps and not any(room > 0 for room in left.values()):
@@ -256,19 +242,25 @@ class Docket:
                 self._in_flight[question] = call
                 self._calls.append(call)
                 left[judge.endpoint_name] -= 1
+                left = {} if alone else left
             else:
                 left = {}  # until a call in flight is settled
 
     def settle(self, call: ReservedCall, verdict: Verdict, cost: int) -> None:
-        """Take the verdict that came of a call, and what it cost in billionths."""
-        question = _Question(call.offset, call.judge.digest)
+        """Take the verdict that came of a call, and what it cost in billionths, at most what was reserved for it.
+
+        A verdict that its readers would refuse becomes an `error` here, before anything is changed.
+        """
+        question = Question(call.offset, call.judge.digest)
         if self._in_flight.get(question) is not call:
-            return  # named by a docket before this one, which counts it as lost
-        del self._in_flight[question]
-        self._budget.settle(call.most, cost)
-        self._pacer.on_decided(cost)
+            return  # named by a docket before this one, which counts it as lost; or forgotten
+        verdict = readable(verdict, call.exchange, call.judge)
         if verdict.unscored is None:
             self._answers.remember(call.judge, call.material, verdict)
+        del self._in_flight[question]
+        cost = max(0, min(cost, call.most))
+        self._budget.settle(call.most, cost)
+        self._pacer.on_decided(cost)
         self._decide(question, verdict)
 
     def prepare(self, *, leaves: bool = False) -> DocketResult:
@@ -276,7 +268,7 @@ class Docket:
 
         leaves: whether another worker may go on from there, for which what is in flight was not in flight at a kill.
         """
-        stored = _Stored(
+        stored = StoredDocket(
             VERSION,
             self._position,
             self._day,
@@ -287,29 +279,28 @@ class Docket:
             + [(*question, n, 0) for question, n in self._lost.items() if question not in self._in_flight],
             self._pacer.dump(),
         )
-        changes = self._answers.take_changes() | {STATE: msgspec.msgpack.encode(stored)}
-        result = DocketResult(self._verdicts, changes, self._position, self._calls)
+        changes = self._answers.take_changes() | {STATE: stored.encode()}
+        result = DocketResult([verdict for _, verdict in self._verdicts], changes, self._position, self._calls)
         self._verdicts, self._calls = [], []
         return result
 
     def _restore(self, store: Mapping[bytes, bytes]) -> None:
         if STATE not in store:
             return
-        version = msgspec.msgpack.decode(store[STATE])[0]
-        if version > VERSION:
-            raise SchemaError.newer("docket", VERSION, version)
-        stored = msgspec.msgpack.decode(store[STATE], type=_Stored)
+        stored = decode_docket(store[STATE])
         self._position = self._next = stored.position
-        self._day, self._budget.spent = stored.day, stored.spent
+        self._day = stored.day
+        self._budget.spend(stored.spent)
         self._pacer = BudgetPacer(self._budget.limit, stored.pace)
         for offset, bits in stored.decided:
             decided = {digest for n, digest in enumerate(stored.judges) if bits >> n & 1}
-            self._held[offset] = _Held(None, 0.0, 0, decided=decided)
+            self._held[offset] = HeldExchange(None, 0.0, 0, decided=decided)
         for offset, digest, attempt, most in stored.named:
-            self._budget.spent += most
-            self._lost[_Question(offset, digest)] = attempt
+            self._budget.spend(most)
+            if digest in self._judges and offset >= self._position:  # else nobody is asked about it any more
+                self._lost[Question(offset, digest)] = attempt
 
-    def _ask(self, question: _Question, judge: Judge, exchange: ExchangeRecord) -> None:
+    def _ask(self, question: Question, judge: Judge, exchange: ExchangeRecord) -> None:
         """Decide at once what needs no call; let the rest wait."""
         if exchange.stage != judge.chosen.rubric.stage:
             self._held[question.offset].decided.add(question.judge)  # another record of the exchange is judged
@@ -343,19 +334,30 @@ class Docket:
             self._pacer.on_decided(0)
             self._decide(question, verdict)
 
-    def _is_paid_for(self, question: _Question, judge: Judge, exchange: ExchangeRecord) -> bool:
+    def _is_paid_for(self, question: Question, judge: Judge, exchange: ExchangeRecord) -> bool:
         """Count a question, and say whether its conversation is in the part that the day's budget pays for."""
         self._pacer.on_eligible()
         part = self._held[question.offset].part
         return part >= 1 or is_sampled(exchange.conversation_id.encode(), inclusion(exchange, judge) * part)
 
-    def _decide(self, question: _Question, verdict: Verdict) -> None:
+    def _decide(self, question: Question, verdict: Verdict) -> None:
         verdict.inclusion *= self._held[question.offset].part
         self._waiting.pop(question, None)
         self._lost.pop(question, None)
-        self._verdicts.append(verdict)
+        self._verdicts.append((self._held[question.offset].written, verdict))
         self._held[question.offset].decided.add(question.judge)
         self._close(question.offset)
+
+    def _in_turn(self, trials: Collection[str]) -> list[Question]:
+        """Return what waits, the oldest first, but for trials before it the newest."""
+        waiting = list(self._waiting)
+        if not trials:
+            return waiting
+        newest = [question for question in reversed(waiting) if self._judges[question.judge].endpoint_name in trials]
+        return [*dict.fromkeys([*newest, *waiting])]
+
+    def _is_forgotten(self, conversation_id: str, written: float, requests: Collection[str]) -> bool:
+        return conversation_id in requests and self._forgotten.covers(conversation_id, written)
 
     def _close(self, offset: int) -> None:
         """Let go of an exchange that every judge has decided, and move the position on over those that are."""
@@ -363,7 +365,7 @@ class Docket:
         if held is not None and held.exchange is not None and self._judges.keys() <= held.decided:
             self._let_go(held)
 
-    def _let_go(self, held: _Held) -> None:
+    def _let_go(self, held: HeldExchange) -> None:
         self._bytes -= held.size
         held.exchange, held.size = None, 0
         while self._position < self._next and self._is_decided(self._position):
@@ -381,15 +383,10 @@ class Docket:
             self._day, self._budget.spent = day, 0
             self._answers.forget_old(now)
 
-    def _bits(self, held: _Held) -> int:
+    def _bits(self, held: HeldExchange) -> int:
         return sum(1 << n for n, digest in enumerate(self._judges) if digest in held.decided)
 
 
-def partition_budget(budget: int | None, partitions: int) -> int | None:
-    """Return one partition's equal part of a day's budget; what cannot be divided is not spent."""
-    return None if budget is None else budget // partitions
-
-
-def _unjudged(held: _Held, judge: Judge, reason: Unjudged, detail: str) -> Verdict:
+def _unjudged(held: HeldExchange, judge: Judge, reason: Unjudged, detail: str) -> Verdict:
     assert held.exchange is not None, "what is decided now is still held"
     return make_unjudged(held.exchange, judge, reason, detail)

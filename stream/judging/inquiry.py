@@ -75,7 +75,7 @@ class Inquiry:
         try:
             fields = read_reply(self._rubric, step, text, self._count(step))
         except Unreadable as error:
-            self._end(Judgement(unscored=Unjudged.PARSE, reasoning=str(error)[:MAX_REASONING]))
+            self._end(Judgement(unscored=Unjudged.PARSE, reasoning=str(error)))
             return
         if step is not None and step.gives == LABELS:
             fields[LABELS] = sorted(fields[LABELS], key=lambda item: int(item[NUMBER]))

@@ -1,12 +1,14 @@
 """Remembered answers: the same judge is not asked the same question about the same material twice."""
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from hashlib import blake2b
 from typing import NamedTuple
 
 import msgspec
+from pydantic import ValidationError
 
+from turnsignal.stream.judging.forgotten import ForgottenConversations
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import Material
@@ -19,16 +21,22 @@ KEPT = 7 * 86_400.0  #: seconds after its exchange for which an answer is kept: 
 
 
 class _KnownAnswer(NamedTuple):
+    """A remembered answer. conversation_id, time: of the exchange."""
+
     judgement: Judgement
-    time: float  # of the exchange
+    conversation_id: str
+    time: float
 
 
 class RememberedAnswers:
     """The newest answers of one partition. store: what was committed; other keys than those of answers are left."""
 
     def __init__(self, store: Mapping[bytes, bytes]) -> None:
-        self._answers = OrderedDict((key, _read(value)) for key, value in store.items() if key.startswith(CACHED))
+        self._answers: OrderedDict[bytes, _KnownAnswer] = OrderedDict()
         self._changes: dict[bytes, bytes | None] = {}
+        for key, value in store.items():
+            if key.startswith(CACHED):
+                self._restore(key, value)
 
     def find(self, judge: Judge, material: Material) -> Judgement | None:
         """Return what a judge answered about this material before."""
@@ -37,23 +45,43 @@ class RememberedAnswers:
 
     def remember(self, judge: Judge, material: Material, verdict: Verdict) -> None:
         """Keep an answer; the oldest leaves where there are too many."""
-        key = _key(judge, material)
-        self._answers[key] = _KnownAnswer(judgement_of(verdict), verdict.time)
-        self._changes[key] = VERDICTS.dump_json(verdict)
+        key, value = _key(judge, material), VERDICTS.dump_json(verdict)
+        self._answers[key] = _known(verdict)
+        self._changes[key] = value
         if len(self._answers) > MOST_CACHED:
             oldest, _ = self._answers.popitem(last=False)
             self._changes[oldest] = None
 
     def forget_old(self, now: float) -> None:
         """Drop answers about exchanges that are older than KEPT; asked once a day."""
-        for key in [key for key, answer in self._answers.items() if answer.time < now - KEPT]:
-            del self._answers[key]
-            self._changes[key] = None
+        self._drop([key for key, answer in self._answers.items() if answer.time < now - KEPT])
+
+    def forget(self, conversations: Collection[str], forgotten: ForgottenConversations) -> None:
+        """Drop answers about exchanges of these conversations that are to be forgotten."""
+        self._drop(
+            [
+                key
+                for key, (_, conversation_id, time) in self._answers.items()
+                if conversation_id in conversations and forgotten.covers(conversation_id, time)
+            ]
+        )
 
     def take_changes(self) -> dict[bytes, bytes | None]:
         """Return what has to be stored, None removes a key; nothing in it is returned again."""
         changes, self._changes = self._changes, {}
         return changes
+
+    def _drop(self, keys: Iterable[bytes]) -> None:
+        for key in keys:
+            del self._answers[key]
+            self._changes[key] = None
+
+    def _restore(self, key: bytes, value: bytes) -> None:
+        """Take up an answer; one that cannot be read is asked for again rather than end who takes over."""
+        try:
+            self._answers[key] = _known(VERDICTS.validate_json(value))
+        except ValidationError:
+            self._changes[key] = None
 
 
 def _key(judge: Judge, material: Material) -> bytes:
@@ -61,6 +89,5 @@ def _key(judge: Judge, material: Material) -> bytes:
     return CACHED + blake2b(content, digest_size=16).digest()
 
 
-def _read(value: bytes) -> _KnownAnswer:
-    verdict = VERDICTS.validate_json(value)
-    return _KnownAnswer(judgement_of(verdict), verdict.time)
+def _known(verdict: Verdict) -> _KnownAnswer:
+    return _KnownAnswer(judgement_of(verdict), verdict.conversation_id, verdict.time)

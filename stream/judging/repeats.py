@@ -1,5 +1,6 @@
 """Repeats: a hundredth of the questions is asked twice, so that it is known how far a judge agrees with itself."""
 
+from turnsignal.stream.judging.budget import MOST_MONEY
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.inquiry import Inquiry
 from turnsignal.stream.judging.judges import NANO, Judge
@@ -20,7 +21,8 @@ def is_repeated(exchange: ExchangeRecord) -> bool:
 def greatest_price(judge: Judge, exchange: ExchangeRecord, material: Material) -> int:
     """Return the most that asking a judge about an exchange can cost, in billionths, a repeat included."""
     inquiry = Inquiry(judge.chosen.rubric, material, judge.chosen.form, judge.chosen.how)
-    return judge.greatest_cost(inquiry.calls, inquiry.most_tokens) * (2 if is_repeated(exchange) else 1)
+    most = judge.greatest_cost(inquiry.calls, inquiry.most_tokens) * (2 if is_repeated(exchange) else 1)
+    return min(MOST_MONEY, most)
 
 
 def with_repeat(verdict: Verdict, again: Verdict) -> Verdict:

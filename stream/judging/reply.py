@@ -6,14 +6,13 @@ may be quoted; a label is one of the rubric's or there is none, and every text i
 """
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
 from turnsignal.stream.judging.prompt import reply_schema
 from turnsignal.stream.judging.rubric import DOCUMENT, NUMBER, Rubric, RubricStep
-from turnsignal.stream.records.verdicts import MAX_CLAIM, MAX_REASONING
+from turnsignal.stream.records.verdicts import MAX_CLAIM, MAX_REASONING, clean
 
 MAX_REPLY = 200_000  #: characters of a reply that is read
 _STARTS = 20  #: braces at which an object is looked for
@@ -22,7 +21,10 @@ _THINKING = ("<think>", "</think>")
 
 
 class Unreadable(Exception):  # noqa: N818 - an outcome with a reason, not a fault
-    """Say what was expected of a reply, and what came instead."""
+    """Say what was expected of a reply, and what came instead; in a text that can be written, whatever came."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(clean(detail, MAX_REASONING))
 
 
 def read_reply(rubric: Rubric, step: RubricStep | None, text: str | None, count: int | None = None) -> dict[str, Any]:
@@ -122,12 +124,12 @@ def _fitting(value: Any, schema: dict[str, Any], where: str, most: int = MAX_REA
         if label not in schema["enum"]:
             raise _unlike(where, f"one of {', '.join(schema['enum'])}", value)
         return label
-    return _clean(value, most)
+    return clean(value, most)
 
 
 def _whole_number(value: Any, where: str) -> int:
-    is_whole = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not is_whole or int(value) != value:
+    is_whole = value.is_integer() if isinstance(value, float) else isinstance(value, int)
+    if not is_whole or isinstance(value, bool):
         raise _unlike(where, "a whole number", value)
     return int(value)
 
@@ -145,14 +147,9 @@ def _check_items(rubric: Rubric, name: str, items: list[Any], count: int | None)
         raise Unreadable(msg)
 
 
-def _clean(text: str, most: int) -> str:
-    """Return a text that can be written: without lone surrogates, which JSON may spell, and of bounded length."""
-    return text.strip()[:most].encode("utf-8", "replace").decode()
-
-
 def _unlike(where: str, expected: str, actual: Any) -> Unreadable:
     return Unreadable(f"{where}: expected {expected}, got {_shown(actual)}")
 
 
 def _shown(value: Any) -> str:
-    return _clean(repr(value), 80)
+    return clean(repr(value), 80)

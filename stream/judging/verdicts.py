@@ -1,15 +1,21 @@
 """Making verdicts: the exchange's identification, the judge's, and what came of asking."""
 
+from turnsignal.stream.errors import Refused
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.inquiry import JUDGE, Judgement
 from turnsignal.stream.judging.judges import NANO, Judge
 from turnsignal.stream.records.scores import row_id
 from turnsignal.stream.records.verdicts import (
+    MAX_NAME,
     MAX_REASONING,
+    MOST,
+    VERDICTS,
     Unjudged,
     Verdict,
     VerdictJudge,
     VerdictTokens,
+    clean,
+    decode_verdict,
     verdict_id,
 )
 
@@ -74,6 +80,26 @@ def judgement_of(verdict: Verdict) -> Judgement:
 def make_unjudged(exchange: ExchangeRecord, judge: Judge, reason: Unjudged, detail: str) -> Verdict:
     """Return the verdict for an exchange that was not judged; detail: why, in a sentence."""
     return make_verdict(exchange, judge, Judgement(reasoning=detail, unscored=reason))
+
+
+def readable(verdict: Verdict, exchange: ExchangeRecord, judge: Judge) -> Verdict:
+    """Return a verdict as all who read it take it: what an endpoint said passes here before it is written.
+
+    Its name and its words are made to fit. What a reader would refuse all the same is an `error`, with its costs.
+    """
+    try:
+        verdict.judge.answered = clean(verdict.judge.answered or "", MAX_NAME) or None
+        verdict.reasoning = clean(verdict.reasoning, MAX_REASONING)
+        verdict.attempts = min(verdict.attempts, MOST)
+        verdict.tokens = VerdictTokens(min(verdict.tokens.input, MOST), min(verdict.tokens.output, MOST))
+        decode_verdict(VERDICTS.dump_json(verdict, exclude_none=True), verdict.conversation_id.encode())
+    except (Refused, ValueError, TypeError, AttributeError, RecursionError) as error:
+        detail = f"expected a verdict that its readers take, got one that they refuse ({type(error).__name__})"
+        unjudged = make_unjudged(exchange, judge, Unjudged.ERROR, detail)
+        unjudged.attempts, unjudged.tokens, unjudged.cost = verdict.attempts, verdict.tokens, verdict.cost
+        unjudged.latency = verdict.latency
+        return unjudged
+    return verdict
 
 
 def with_costs(verdict: Verdict, attempts: int, tokens: tuple[int, int], cost: int, latency: float) -> Verdict:

@@ -4,14 +4,17 @@ What `process` returns names the calls that may be sent once it is committed; `a
 Their answers come back through `settle`, at any time and in any order.
 """
 
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from turnsignal.stream.conversations.clock import Moment
 from turnsignal.stream.errors import Reason, Refused
-from turnsignal.stream.judging.docket import MOST_HELD, STATE, Docket, QueuedExchange, ReservedCall
+from turnsignal.stream.judging.docket import MOST_HELD, Docket
+from turnsignal.stream.judging.docket_entries import QueuedExchange, ReservedCall
+from turnsignal.stream.judging.docket_state import STATE
 from turnsignal.stream.judging.exchanges import ExchangeRecord, decode_exchange
+from turnsignal.stream.judging.forgotten import ForgottenConversations
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import redact_exchange
 from turnsignal.stream.judging.panels import HALF, threshold_of
@@ -41,7 +44,7 @@ class DocketProcessor:
 
     budget: of a day for this partition, in billionths, None for no limit; max_age: seconds; redaction: what is taken
     out before anything is sent; store: what was committed; topic, partition: where exchanges come from; on_accepted:
-    told of each batch that is committed.
+    told of each batch that is committed; forgotten: conversations about which nothing is asked, told or kept.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class DocketProcessor:
         most_held: int = MOST_HELD,
         full_letters: bool = False,
         on_accepted: Callable[["DocketProcessor", JudgedResult], None] = lambda *_: None,
+        forgotten: ForgottenConversations | None = None,
     ) -> None:
         self.store = store
         self.topic = topic
@@ -66,7 +70,7 @@ class DocketProcessor:
         self._redaction = redaction
         self._full_letters = full_letters
         self._on_accepted = on_accepted
-        self._docket = Docket(judges, budget, max_age, store, most_held=most_held)
+        self._docket = Docket(judges, budget, max_age, store, most_held=most_held, forgotten=forgotten)
         self._begins = True  # as long as no record came
         self._position = self._docket.position  # as given last
         self._leaves = self._holds = False
@@ -100,10 +104,22 @@ class DocketProcessor:
         """Reserve no calls in the next batch: it may end the worker, and they would be asked in vain."""
         self._holds = True
 
-    def process(self, records: Sequence[Record], now: float, capacity: Mapping[str, int]) -> JudgedResult:
+    def forget(self) -> list[ReservedCall]:
+        """Heed requests to forget conversations that came since; return calls that are to be ended, as nobody waits."""
+        return self._docket.forget()
+
+    def process(
+        self,
+        records: Sequence[Record],
+        now: float,
+        capacity: Mapping[str, int],
+        *,
+        alone: bool = False,
+        trials: Collection[str] = (),
+    ) -> JudgedResult:
         """Take exchanges in as far as there is room, and name calls.
 
-        now: seconds since 1970; capacity: endpoint → calls that may be reserved.
+        now: seconds since 1970; capacity: endpoint → calls that may be reserved; alone, trials: as `Docket` has them.
         """
         result, taken = JudgedResult(), 0
         for record in records:
@@ -113,7 +129,7 @@ class DocketProcessor:
             taken += 1
         leaves, holds, self._leaves, self._holds = self._leaves, self._holds, False, False
         if not leaves and not holds:
-            self._docket.reserve_calls(now, capacity)
+            self._docket.reserve_calls(now, capacity, alone=alone, trials=trials)
         self._prepare(result, leaves=leaves)
         result.consumed = {self.topic: taken}
         return result

@@ -39,6 +39,7 @@ from turnsignal.stream.suite import MAX_STATE, Suite
 
 _NEW = Seen.NEW
 _SWEEP = 2_000  #: conversations that are closed or forgotten per batch at most
+_ERASED = 10_000  #: conversations of which it is remembered that somebody asked to forget them
 _LEAST = 50  #: of them, and of records of `forget`, that are done even when turns have used up the allowance
 
 
@@ -89,6 +90,7 @@ class PartitionProcessor:
         self._handlers = {topic: self._on_turn, feedback_topic: self._on_feedback, verdicts_topic: self._on_verdict}
         self._live: dict[bytes, Conversation | None] = {}  # touched by this batch, with more to come
         self._changes: dict[bytes, bytes | None] = {}  # touched by this batch, and put away
+        self._erased: dict[bytes, float] = {}  # on request, and when: verdicts may still be on their way
         self._decoded = DecodedConversations() if decoded is None else decoded
         self._idle = self._output = self._new_output()  # what stands between batches, and is never written to
         self._allowance = Allowance(None)
@@ -347,7 +349,8 @@ class PartitionProcessor:
             self._put(key, apart)
             return
         known = self._load(key)
-        state = known or judged.begin_waiting(self.clock.time, self._limits)
+        erased, written = self._erased.get(key), record.timestamp / 1000
+        state = known or judged.begin_waiting(self.clock.time, self._limits, erased, written)
         if state is None:
             output.add_verdict(key, judged.late(), self.verdicts_topic)
             return
@@ -399,6 +402,9 @@ class PartitionProcessor:
         if self._load(key := record.key or b"") is not None:
             self._live[key] = None
             self._output.deltas.pairing["forgotten"] += 1
+        self._erased[key] = record.timestamp / 1000
+        if len(self._erased) > _ERASED:
+            del self._erased[next(iter(self._erased))]
         self._output.erase_summary(key)
 
     def _sweep(self, now: float) -> None:

@@ -12,12 +12,14 @@ import msgspec
 from turnsignal.stream.conversations.judged import Fate, JudgedMemory, VerdictFacts, named
 from turnsignal.stream.conversations.state import Conversation, Limits
 from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.judging.forgotten import is_forgotten
 from turnsignal.stream.judging.judges import JudgePart, is_rubric_file
 from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.pipeline.effects import VerdictRow
 from turnsignal.stream.pipeline.row_head import RowHead
 from turnsignal.stream.records.environments import read_environment
 from turnsignal.stream.records.scores import Stage, Unscored, row_id
+from turnsignal.stream.records.turns import MAX_AHEAD
 from turnsignal.stream.records.verdicts import Verdict, scorer_of
 
 _STAGE = Stage.VERDICT.value
@@ -85,12 +87,19 @@ class Judged:
         """Return its row where its conversation is forgotten: then it moves nothing."""
         return VerdictRow(self.encode(), Fate.LATE, self.verdict, self.scorer, self.unscored)
 
-    def begin_waiting(self, now: float, limits: Limits) -> Conversation | None:
-        """Return a conversation in which the verdict waits for its turn; None when that was too long ago to come.
+    def begin_waiting(
+        self, now: float, limits: Limits, erased: float | None = None, written: float = 0.0
+    ) -> Conversation | None:
+        """Return a conversation in which the verdict waits for its turn; None when that will not come.
 
-        now: stream time.
+        It was too long ago, is of a conversation that was to be forgotten since, or more than a day ahead of when the
+        verdict was written. now: stream time; erased: when somebody asked to forget the conversation; written: when
+        the verdict was, 0 where that is not known.
         """
-        if now > self.verdict.time + limits.idle + limits.retention:
+        time = self.verdict.time
+        if now > time + limits.idle + limits.retention or (written > 0 and time > written + MAX_AHEAD):
+            return None
+        if erased is not None and is_forgotten(erased, time):
             return None
         return Conversation(closed=True, clock=now)
 

@@ -23,8 +23,11 @@ MAX_RECORD = 1_000_000  #: bytes of one record
 _WORD = r"^[a-z][a-z0-9_]{0,39}"
 LATEST = 253_402_300_800.0  #: seconds since 1970 to the year 10000
 
+MAX_NAME = 200  #: characters of a model's name
+MOST = 2**63 - 1  #: of what is counted
+
 Ratio = Annotated[float, Field(ge=0, le=1), Meta(ge=0, le=1)]
-Count = Annotated[int, Field(ge=0), Meta(ge=0)]
+Count = Annotated[int, Field(ge=0, le=MOST), Meta(ge=0, le=MOST)]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False), Meta(ge=0)]
 _Name = Annotated[str, Field(pattern=f"{_WORD}$"), Meta(pattern=rf"{_WORD}\Z")]
 _Rubric = Annotated[
@@ -194,6 +197,11 @@ def _read_slowly(value: bytes) -> Verdict:
         return cast("Verdict", _validate(parse_json(value)))
     except ValidationError as error:
         raise refuse(error) from None
+
+
+def clean(text: str, most: int) -> str:
+    """Return a text that can be written: without lone surrogates, which JSON may spell, and of bounded length."""
+    return text.strip()[:most].encode("utf-8", "replace").decode()
 
 
 @lru_cache(_KEPT_JUDGES)

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import NamedTuple
 
-from turnsignal.stream.judging.docket import Docket, QueuedExchange
+from turnsignal.stream.judging.docket import Docket
+from turnsignal.stream.judging.docket_entries import QueuedExchange
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge, JudgePart, PricePart

@@ -13,6 +13,7 @@ from tests.kafka.faults.workers import wait
 from tests.kafka.judging import KEY, JudgeLab, count_asked
 from turnsignal.agents.demo.live_statistics import sum_metric
 from turnsignal.agents.kafka.brokers import Broker
+from turnsignal.agents.kafka.forgetting import send_requests
 from turnsignal.agents.kafka.process import free_ports
 from turnsignal.stream.judging.docket import MOST_HELD
 from turnsignal.stream.records.verdicts import Unjudged
@@ -197,5 +198,30 @@ def test_an_endpoint_that_is_gone_for_a_while_costs_few_verdicts_and_nobody_wait
         assert {v.unscored for v in verdicts} == {
             *(None, Unjudged.PROVIDER, Unjudged.NOT_APPLICABLE, Unjudged.SAMPLED_OUT)
         }
+    finally:
+        lab.close()
+
+
+def test_what_is_to_be_forgotten_is_not_sent_whether_a_worker_runs_or_is_started_later(
+    broker: Broker, fresh_prefix: str, tmp_path: Path, endpoint: Served
+) -> None:
+    model = f"delay,seconds=0.2,test={fresh_prefix}"
+    lab = JudgeLab(
+        broker,
+        fresh_prefix,
+        tmp_path,
+        endpoint,
+        "[judging.endpoints.lab]\nat_once = 1\n" + judge("one", f"lab:{model}"),
+    )
+    try:
+        lab.queue(60)
+        send_requests(lab.settings, ["c0", "c1", "c2"])
+        lab.start()
+        wait(lambda: len(endpoint.calls(model)) > 3, 60, "the first calls", lab.workers)
+        send_requests(lab.settings, ["c58", "c59"])
+        wait(lambda: lab.is_decided, 60, "all others to be decided", lab.workers)
+        forgotten = {0, 1, 2, 58, 59}
+        assert {int(verdict.conversation_id[1:]) for verdict in lab.verdicts()} == set(range(60)) - forgotten
+        assert not count_asked(endpoint.calls(model)).keys() & forgotten
     finally:
         lab.close()

@@ -119,6 +119,12 @@ async def chat(request: web.Request) -> web.StreamResponse:
         "no-choices": completion(text, model, choices=[]),
         "null-choices": completion(text, model, choices=None),
         "list": completion(text, model, choices="none"),
+        "odd-key": completion('{"\\ud800": 1}', model),
+        "odd-refusal": completion(None, model, message={"refusal": "no \ud800"}),
+        "odd-name": completion(text, "m\ud800"),
+        "long-name": completion(text, "m" * 300),
+        "huge-usage": completion(text, model, usage={"prompt_tokens": 10**400, "completion_tokens": 999_999_999_999}),
+        "huge-number": completion(text.replace('"document":1', '"document":1' + "0" * 400), model),
     }
     return web.json_response(answers[what])
 

@@ -6,7 +6,8 @@ from tests.stream.judging.exchanges import an_exchange
 from turnsignal.agents.providers.scripted import Scripted
 from turnsignal.agents.providers.sending import CallSender
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
-from turnsignal.stream.judging.docket import Docket, QueuedExchange, ReservedCall
+from turnsignal.stream.judging.docket import Docket
+from turnsignal.stream.judging.docket_entries import QueuedExchange, ReservedCall
 from turnsignal.stream.judging.judges import EndpointPart, JudgePart, JudgingPart, make_judge
 from turnsignal.stream.judging.repeats import REPEAT, is_repeated
 from turnsignal.stream.judging.rubric_files import choose_rubric

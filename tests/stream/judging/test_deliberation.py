@@ -7,7 +7,8 @@ import pytest
 from tests.stream.judging.exchanges import an_exchange
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.judging.deliberation import Deliberation, is_anchor
-from turnsignal.stream.judging.docket import Docket, QueuedExchange
+from turnsignal.stream.judging.docket import Docket
+from turnsignal.stream.judging.docket_entries import QueuedExchange
 from turnsignal.stream.judging.exchanges import ExchangeRecord, Rules
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge, JudgePart, JudgingPart, PricePart, make_judge

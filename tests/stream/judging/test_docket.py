@@ -12,15 +12,10 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.stream.judging.exchanges import an_exchange
 from turnsignal.stream.errors import SchemaError
-from turnsignal.stream.judging.docket import (
-    ATTEMPTS,
-    DAY,
-    STATE,
-    Docket,
-    QueuedExchange,
-    ReservedCall,
-    partition_budget,
-)
+from turnsignal.stream.judging.budget import partition_budget
+from turnsignal.stream.judging.docket import ATTEMPTS, DAY, Docket
+from turnsignal.stream.judging.docket_entries import QueuedExchange, ReservedCall
+from turnsignal.stream.judging.docket_state import STATE
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge, JudgePart, PricePart
 from turnsignal.stream.judging.remembered import CACHED
@@ -83,7 +78,9 @@ class Lab:
             self.next += 1
 
     def name(self, room: int = 3) -> None:
-        self.docket.reserve_calls(self.now, {"openai": room})
+        alone = bool(self.docket.suspects)
+        if not alone or not self.docket.in_flight:
+            self.docket.reserve_calls(self.now, {"openai": room}, alone=alone)
 
     def commit(self, cost: float = 0.5) -> None:
         """Commit, then send what was named, each call at a part of its greatest price."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from turnsignal.stream.errors import ConfigError
-from turnsignal.stream.judging.breaker import AFTER, FIRST, LONGEST, EndpointBreaker
+from turnsignal.stream.judging.breaker import AFTER, FIRST, LONGEST, YIELD, EndpointBreaker
 from turnsignal.stream.judging.judges import (
     Judge,
     JudgePart,
@@ -152,6 +152,16 @@ def test_an_endpoint_is_left_alone_after_failures_in_a_row_and_longer_each_time(
     breaker.on_answer()
     breaker.on_failure(now)
     assert breaker.acquire(now) == 0.0
+
+
+def test_an_exchange_that_has_failed_lets_another_try_first() -> None:
+    breaker = EndpointBreaker()
+    for _ in range(AFTER):
+        breaker.on_failure(0.0)
+    assert breaker.acquire(FIRST, failed=True) == YIELD
+    assert breaker.acquire(FIRST + 1) == 0.0
+    breaker.on_nothing()
+    assert breaker.acquire(FIRST + YIELD, failed=True) == 0.0
 
 
 def test_every_model_of_a_judge_is_looked_at_for_the_family_of_a_judged_one() -> None:

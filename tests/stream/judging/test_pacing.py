@@ -5,7 +5,8 @@ import pytest
 
 from tests.bench.pacing import BEGIN, DAY, HOUR, paced_days
 from tests.stream.judging.test_docket import FIRST, NOON, queued, served
-from turnsignal.stream.judging.docket import STATE, Docket
+from turnsignal.stream.judging.docket import Docket
+from turnsignal.stream.judging.docket_state import STATE
 from turnsignal.stream.judging.pacing import BudgetPacer
 from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.records.verdicts import Unjudged

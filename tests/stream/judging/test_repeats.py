@@ -7,7 +7,8 @@ import pytest
 
 from tests.stream.judging.exchanges import an_exchange
 from tests.stream.judging.test_deliberation import a_judge
-from turnsignal.stream.judging.docket import Docket, QueuedExchange
+from turnsignal.stream.judging.docket import Docket
+from turnsignal.stream.judging.docket_entries import QueuedExchange
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import PricePart
 from turnsignal.stream.judging.repeats import is_repeated, repeat_result, with_repeat

@@ -5,7 +5,7 @@ from typing import Any
 from tests.kafka.faults.oracle import Kept
 from tests.stream.judging.exchanges import an_exchange
 from tests.stream.judging.test_docket import FIRST, NOON, served
-from turnsignal.stream.judging.docket import STATE
+from turnsignal.stream.judging.docket_state import STATE
 from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS
 from turnsignal.stream.pipeline.docket_processor import DocketProcessor, JudgedResult
 from turnsignal.stream.records.verdicts import VERDICTS, Unjudged

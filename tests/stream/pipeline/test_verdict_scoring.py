@@ -1,5 +1,6 @@
 """Verdicts have one row each, and leave the same behind in whatever order they come among turns, and however often."""
 
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -20,7 +21,7 @@ from turnsignal.stream.pipeline.series import SeriesProcessor, restore_series
 from turnsignal.stream.records.observations import read_observations
 from turnsignal.stream.records.scores import SCORE_RECORDS
 from turnsignal.stream.records.summaries import SUMMARIES
-from turnsignal.stream.records.verdicts import Unjudged, Verdict
+from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, Verdict
 from turnsignal.stream.records.wire import CONVERSATIONS, SCORES, SERIES, OutputRecord
 from turnsignal.stream.suite import Suite, parse_suite
 from turnsignal.stream.testing import T0, FakeRecord, decoded, reply, user
@@ -290,6 +291,25 @@ def test_a_forgotten_conversation_stays_forgotten_but_for_the_row() -> None:
     assert processor.describe(b"c") is None
     processor.accept(processor.process([user("x", 500_000, conversation="d").record(0)], T0))
     assert b"c" not in processor.store
+
+
+def test_a_verdict_on_its_way_does_not_bring_back_a_conversation_that_is_erased() -> None:
+    processor = a_processor()
+    run(processor, RECORDS[:4])
+    asked = round(ALL[0].time * 1000) + 60_000
+    processor.accept(processor.process((), T0, [FakeRecord(0, b"c", None, asked)]))
+    batch = judge(processor, ALL[0])
+    assert [row["stage"] for row in decoded(batch.outputs)] == ["verdict"]
+    assert b"c" not in processor.store
+    later = judge(a_processor(), ALL[0])
+    assert later.changes[b"c"] is not None, "one that comes before its turn waits"
+
+
+def test_a_verdict_of_a_time_that_is_far_ahead_does_not_wait_for_a_turn() -> None:
+    processor, verdict = a_processor(), replace(ALL[0], time=253_402_300_799.0)
+    batch = processor.process((), T0, verdicts=[FakeRecord(0, b"c", VERDICTS.dump_json(verdict), round(T0 * 1000))])
+    assert len(batch.outputs) == 1
+    assert batch.changes == {}
 
 
 def test_state_with_verdicts_has_a_version_of_its_own_and_state_without_the_former() -> None:

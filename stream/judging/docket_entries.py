@@ -1,0 +1,59 @@
+"""What goes into a docket and comes out of it, and what it holds of an exchange."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from turnsignal.stream.judging.exchanges import ExchangeRecord
+from turnsignal.stream.judging.judges import Judge
+from turnsignal.stream.judging.material import Material
+from turnsignal.stream.records.verdicts import Verdict
+
+
+class QueuedExchange(NamedTuple):
+    """One exchange of the topic. written: when, in seconds since 1970; size: bytes."""
+
+    offset: int
+    exchange: ExchangeRecord
+    written: float
+    size: int
+
+
+class ReservedCall(NamedTuple):
+    """A call that may be sent once it is committed. most: its greatest price, in billionths."""
+
+    offset: int
+    judge: Judge
+    exchange: ExchangeRecord
+    material: Material
+    attempt: int
+    most: int
+
+
+class DocketResult(NamedTuple):
+    """What has to be committed together. changes: of the store, None removes a key; calls: to be sent afterwards."""
+
+    verdicts: list[Verdict]
+    changes: dict[bytes, bytes | None]
+    position: int
+    calls: list[ReservedCall]
+
+
+class Question(NamedTuple):
+    """One exchange and one judge, by the judge's digest."""
+
+    offset: int
+    judge: str
+
+
+@dataclass(slots=True)
+class HeldExchange:
+    """One exchange from the lowest undecided one on.
+
+    exchange: None once decided; decided: digests of judges; part: of what judges are asked about, when it came.
+    """
+
+    exchange: ExchangeRecord | None
+    written: float
+    size: int
+    part: float = 1.0
+    decided: set[str] = field(default_factory=set)

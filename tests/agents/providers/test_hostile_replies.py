@@ -1,0 +1,134 @@
+"""Whatever an endpoint or a provider says, each exchange has one verdict that its readers take, at a possible price."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.agents.providers.conftest import Served
+from tests.agents.providers.test_asking import a_judge, ask, once
+from tests.stream.judging.exchanges import an_exchange
+from turnsignal.agents.providers.asking import JudgeAsker
+from turnsignal.agents.providers.endpoints import Endpoint
+from turnsignal.agents.providers.openai_compatible import OpenAICompatible
+from turnsignal.agents.providers.panels import make_asker
+from turnsignal.agents.providers.protocol import ProviderCall, ProviderReply
+from turnsignal.agents.providers.throttling import ThrottledEndpoint
+from turnsignal.stream.judging.judges import NANO, EndpointPart, JudgePart, JudgingPart, make_judge
+from turnsignal.stream.judging.rubric_files import choose_rubric
+from turnsignal.stream.records.turns import Document
+from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, Verdict, decode_verdict
+
+GOOD = '{"intent": "Know.", "reasoning": "So.", "label": "served"}'
+
+
+def is_readable(verdict: Verdict) -> bool:
+    """Whether the score app reads what is written of a verdict."""
+    written = VERDICTS.dump_json(verdict, exclude_none=True)
+    return decode_verdict(written, verdict.conversation_id.encode()).id == verdict.id
+
+
+@pytest.mark.parametrize(
+    ("model", "expected", "why"),
+    [
+        ("odd-key", Unjudged.PARSE, "expected the field intent, got ?"),
+        ("odd-refusal", Unjudged.PARSE, "the model refused: no ?"),
+        ("odd-name", None, ""),
+        ("long-name", None, ""),
+    ],
+)
+def test_what_cannot_be_written_is_made_to_fit(
+    endpoint: Served, model: str, expected: Unjudged | None, why: str
+) -> None:
+    (verdict,) = ask(endpoint, model)
+    assert (verdict.unscored, verdict.attempts) == (expected, 1)
+    assert why in verdict.reasoning
+    assert len(verdict.judge.answered or "") <= 200
+    assert is_readable(verdict)
+
+
+def test_a_number_beyond_all_numbers_does_not_fit(endpoint: Served) -> None:
+    exchange = an_exchange(documents=[Document("d", text="A text.")])
+    (verdict,) = ask(endpoint, "huge-number", exchange, rubric="context_relevance")
+    assert verdict.unscored is Unjudged.PARSE
+    assert "relevance: expected a label for each of 1 to 1" in verdict.reasoning
+
+
+def test_no_more_tokens_are_counted_and_paid_for_than_the_call_can_have_had(endpoint: Served) -> None:
+    model = once("huge-usage")
+    (verdict,) = ask(endpoint, model, max_output=64)
+    (call,) = endpoint.calls(model)
+    judge = a_judge(model, max_output=64, attempts=1)
+    assert verdict.unscored is None
+    assert verdict.tokens.output == 64
+    assert sum(len(message["content"]) for message in call["body"]["messages"]) <= verdict.tokens.input < 10_000
+    assert verdict.cost * NANO <= judge.greatest_cost(1, verdict.tokens.input)
+
+
+@pytest.mark.parametrize("what", ["garbage", "half-close", "no-choices"])
+def test_what_is_wrong_with_replies_does_not_have_the_endpoint_left_alone(endpoint: Served, what: str) -> None:
+    model = once(what)
+    verdicts = ask(endpoint, model, *[an_exchange()] * 20, attempts=1, part=EndpointPart(at_once=1))
+    assert {verdict.unscored for verdict in verdicts} == {Unjudged.PROVIDER}
+    assert len(endpoint.calls(model)) == 20
+
+
+def test_an_endpoint_that_does_not_answer_in_time_is_left_alone(endpoint: Served) -> None:
+    model = once("hang")
+    ask(endpoint, model, *[an_exchange()] * 12, attempts=1, timeout=0.1, part=EndpointPart(at_once=1))
+    assert len(endpoint.calls(model)) == 5
+
+
+def test_the_names_of_a_jury_fit_together(endpoint: Served) -> None:
+    part = JudgePart.model_validate(
+        {"rubric": "task_utility", "model": "lab:long-name", "jury": {"beside": ["lab:answer", "lab:long-name,x=1"]}}
+    )
+    judge = make_judge(part, JudgingPart(), choose_rubric("task_utility"))
+
+    async def asking() -> Verdict:
+        line = ThrottledEndpoint(OpenAICompatible(Endpoint("lab", endpoint.url, None)), EndpointPart())
+        try:
+            return await make_asker(judge, {"lab": line}).ask(an_exchange())
+        finally:
+            await line.close()
+
+    verdict = asyncio.run(asking())
+    assert (verdict.unscored, len(verdict.judge.answered or "")) == (None, 200)
+    assert is_readable(verdict)
+
+
+class Own:
+    """A provider of a user's own that gives, or raises, what it is told to."""
+
+    def __init__(self, what: Any) -> None:
+        self.what = what
+
+    async def ask(self, _call: ProviderCall) -> ProviderReply:
+        if isinstance(self.what, Exception):
+            raise self.what
+        return self.what  # type: ignore[no-any-return]
+
+    async def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("what", "expected"),
+    [
+        (None, Unjudged.ERROR),
+        ("text", Unjudged.ERROR),
+        (RuntimeError("no"), Unjudged.ERROR),
+        (ProviderReply(7), Unjudged.PARSE),  # type: ignore[arg-type]
+        (ProviderReply("[" * 5_000 + '{"a":' * 5_000), Unjudged.PARSE),
+        (ProviderReply(GOOD, 7, -1, 2.5), None),  # type: ignore[arg-type]
+        (ProviderReply(GOOD, "m" * 1_000, 2**80, True), None),
+        (ProviderReply(None, problem="\ud800" * 5_000), Unjudged.PARSE),
+    ],
+)
+def test_whatever_a_provider_of_ones_own_gives_there_is_one_verdict(what: Any, expected: Unjudged | None) -> None:
+    judge = a_judge("own", attempts=1)
+    asker = JudgeAsker(judge, ThrottledEndpoint(Own(what), EndpointPart()))
+    verdict = asyncio.run(asker.ask(an_exchange()))
+    assert (verdict.unscored, verdict.attempts) == (expected, 1)
+    assert 0 < verdict.cost * NANO <= judge.greatest_cost(1, 20_000)
+    assert is_readable(verdict)

@@ -1,0 +1,139 @@
+"""Sending: every call comes to an end that its docket takes, and suspects go out while nothing else does."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from tests.stream.judging.test_docket import FIRST, NOON, queued
+from turnsignal.agents.providers.protocol import ProviderCall, ProviderError, ProviderReply
+from turnsignal.agents.providers.sending import CallSender, Capacity
+from turnsignal.agents.providers.throttling import ThrottledEndpoint
+from turnsignal.stream.judging.breaker import AFTER
+from turnsignal.stream.judging.docket import Docket
+from turnsignal.stream.judging.docket_entries import ReservedCall
+from turnsignal.stream.judging.judges import EndpointPart
+from turnsignal.stream.records.verdicts import Unjudged, Verdict
+
+GOOD = '{"intent": "Know.", "reasoning": "So.", "label": "served"}'
+
+
+class Gate:
+    """A provider that answers once it is opened, or fails as a whole while it is down."""
+
+    def __init__(self) -> None:
+        self.open = asyncio.Event()
+        self.down = False
+        self.asked = 0
+
+    async def ask(self, _call: ProviderCall) -> ProviderReply:
+        self.asked += 1
+        if self.down:
+            raise ProviderError("down", down=True, free=True)
+        await self.open.wait()
+        return ProviderReply(GOOD, "m", 10, 10)
+
+    async def close(self) -> None:
+        pass
+
+
+class Lab:
+    """A sender with one endpoint, and the partitions that it woke."""
+
+    def __init__(self) -> None:
+        self.gate = Gate()
+        self.woken: list[int] = []
+        self.line = ThrottledEndpoint(self.gate, EndpointPart(at_once=2), first_wait=0.01)
+        self.sender = CallSender([FIRST], {"openai": self.line}, self.woken.append)
+
+    def calls(self, *offsets: int) -> list[ReservedCall]:
+        docket = Docket([FIRST], None, 1e9)
+        docket.take(map(queued, offsets))
+        docket.reserve_calls(NOON, {"openai": len(offsets)})
+        return docket.prepare().calls
+
+    async def finish(self) -> None:
+        self.gate.open.set()
+        await self.sender.finish([0, 1], 5.0)
+        await asyncio.sleep(0)
+
+
+def play(scene: Callable[[Lab], Awaitable[None]]) -> None:
+    async def playing() -> None:
+        lab = Lab()
+        await scene(lab)
+        await lab.sender.close()
+
+    asyncio.run(playing())
+
+
+def ignore(_call: ReservedCall, _verdict: Verdict, _cost: int) -> None:
+    pass
+
+
+def test_an_answer_that_cannot_be_taken_becomes_one_that_can() -> None:
+    told: list[tuple[Unjudged | None, int]] = []
+
+    def on_answer(_call: ReservedCall, verdict: Verdict, cost: int) -> None:
+        told.append((verdict.unscored, cost))
+        if verdict.unscored is None:
+            raise ValueError("no")
+
+    async def scene(lab: Lab) -> None:
+        lab.sender.send(0, lab.calls(0), on_answer)
+        await lab.finish()
+
+    play(scene)
+    ((first, cost), (second, paid)) = told
+    assert (first, second) == (None, Unjudged.ERROR)
+    assert cost == paid > 0
+
+
+def test_a_partition_with_suspects_waits_until_nothing_is_in_flight_and_then_has_all_for_itself() -> None:
+    async def scene(lab: Lab) -> None:
+        wanted, suspects = {"openai"}, {"openai"}
+        lab.sender.send(1, lab.calls(0), ignore)
+        assert lab.sender.capacity(0, wanted, suspects) == Capacity({}, alone=True)
+        assert lab.sender.capacity(1, wanted) == Capacity({}), "nothing joins what is in flight"
+        await lab.finish()
+        assert lab.sender.capacity(0, wanted, suspects).alone
+        assert lab.sender.capacity(0, wanted, suspects).calls["openai"] > 0
+        assert lab.sender.capacity(1, wanted, suspects) == Capacity({}), "one partition at a time"
+        lab.woken.clear()
+        assert not lab.sender.capacity(0, wanted).alone
+        assert 1 in lab.woken
+        assert lab.sender.capacity(1, wanted, suspects).alone
+
+    play(scene)
+
+
+def test_suspects_of_a_partition_that_has_gone_hold_nobody_up() -> None:
+    async def scene(lab: Lab) -> None:
+        assert lab.sender.capacity(0, {"openai"}, {"openai"}).alone
+        lab.sender.drop(0)
+        assert lab.sender.capacity(1, {"openai"}).calls["openai"] > 0
+
+    play(scene)
+
+
+def test_suspects_whose_endpoint_is_left_alone_hold_nobody_up() -> None:
+    async def scene(lab: Lab) -> None:
+        lab.gate.down = True
+        lab.sender.send(0, lab.calls(*range(AFTER)), ignore)
+        await lab.finish()
+        assert lab.line.open_for > 0
+        assert lab.sender.capacity(0, {"openai"}, {"openai"}) == Capacity({"openai": 0}, trials=("openai",))
+
+    play(scene)
+
+
+def test_calls_that_nobody_waits_for_are_ended_and_tell_nothing() -> None:
+    told: list[int] = []
+
+    async def scene(lab: Lab) -> None:
+        calls = lab.calls(0, 1)
+        lab.sender.send(0, calls, lambda call, _verdict, _cost: told.append(call.offset))
+        await asyncio.sleep(0)
+        lab.sender.end(0, calls[:1])
+        await lab.finish()
+
+    play(scene)
+    assert told == [1]
