@@ -12,9 +12,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from turnsignal.stream.formats.asides import TO_KEEP
+from turnsignal.stream.formats.heads import digested
 from turnsignal.stream.formats.instructions import are_others, instructions_of, lasting
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.prompts import Prompts
@@ -32,6 +35,7 @@ _ASKED = 0.5  #: and of the question's other words, that it has not
 _WORDS = re.compile(r"\w{4,}")  #: those that say something
 _READ = 4_000  #: characters of an answer
 _SHOWN = 60
+_TELLING = 24  #: characters of an answer that two do not give alike
 _HELD = 1_024  #: instructions whose digests are held
 _TITLED = 9  #: words that are more than a title has,
 _QUOTES = "\"'”’*` "  #: and what may stand around one
@@ -54,8 +58,10 @@ class Answering:
         self._said = bytearray()  # of each call: who answered, at length, alone and alike, and what
         self._few = bytearray()  # of each call
         self._returned: set[bytes] = set()  # answers that histories end with
+        self._histories: Any = np.empty(0, np.dtype("<u8"))  # the same as numbers, in their order
         self._known: dict[bytes, _UnderInstructions] = {}
         self._conversing: set[bytes] = set()
+        self._beside: Counter[bytes] = Counter()  # calls of traces in which a history holds another answer, less others
         self._quoting: Counter[bytes] = Counter()  # calls that quote an exchange of their trace
         self._rewording: Counter[bytes] = Counter()  # and word its answer anew
         self._open: tuple[Call | None, bool] = None, False
@@ -81,11 +87,25 @@ class Answering:
                 returned[key] += is_back
                 few[key] += is_few
         self._known = {key: _UnderInstructions(n, returned[key], few[key]) for key, n in calls.items() if n >= _FEWEST}
+        numbers = np.fromiter((int.from_bytes(answer, "little") for answer in self._returned), np.dtype("<u8"))
+        self._histories = np.sort(numbers)
         self._said, self._few, self._returned = bytearray(), bytearray(), set()
 
     def answerers(self) -> Iterator[tuple[bytes, ...]]:
         """Give of each call by whom it was answered, and what."""
         return in_parts(self._said, _PARTS)
+
+    def learn_beside(self, call: Call, before: Call) -> None:
+        """Take in that a call was asked what another was whose answer histories may hold, or quotes that."""
+        is_known = self.is_in_history(call)
+        if is_known or self.is_in_history(before):
+            self._beside[self._key(call)] += -1 if is_known else 1
+
+    def is_beside(self, call: Call, before: Call) -> bool:
+        """Say whether a history holds the other's answer rather than the call's, or does so of calls like it."""
+        if self.is_in_history(call):
+            return False
+        return self.is_in_history(before) or self._beside[self._key(call)] > 0
 
     def learn(self, call: Call, question: str, answer: str) -> None:
         """Take in that a call of a trace quotes an exchange of it under other instructions."""
@@ -97,6 +117,16 @@ class Answering:
         """Say whether answers under a call's instructions come back in histories."""
         known = self._known.get(self._key(call))
         return known is not None and known.returned * _BACK > known.calls
+
+    def is_in_history(self, call: Call) -> bool:
+        """Say whether a history holds a call's answer, which is long enough to be no other's."""
+        for message in spoken_in(call.outputs)[:1]:
+            if len(message.text) < _TELLING:
+                continue
+            number = int.from_bytes(digested(message)[1][:SHORT], "little")
+            at = int(np.searchsorted(self._histories, np.uint64(number)))
+            return at < len(self._histories) and int(self._histories[at]) == number
+        return False
 
     def tells_apart(self, call: Call, before: Call) -> bool:
         """Say whether a call is known by other calls than one before it."""

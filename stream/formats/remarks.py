@@ -88,6 +88,8 @@ def learn_from(calls: Sequence[Call], answering: Answering) -> None:
         for before in answers[max(at - _BEFORE, 0) : at]:
             question, answer = (text[-1:] for text in (spoken_in(before.inputs), spoken_in(before.outputs)[:1]))
             sent = spoken_in(call.inputs)[-1:]
+            if are_others(call, before) and _takes_up(call, [*question, *answer]):
+                answering.learn_beside(call, before)
             if sent and question and answer and _quotes_exchange(sent[0].text, question[0].text, answer[0].text):
                 answering.learn(call, question[0].text, answer[0].text)
                 break
@@ -102,16 +104,18 @@ def _is_beside(call: Call, before: Call, answering: Answering | None) -> bool:
             return False
         if answering.answers_nobody(call) and answering.converses(before) and _takes_up(call, exchange):
             return True
+    if answering is not None and is_other and _takes_up(call, exchange) and answering.is_beside(call, before):
+        return True
     if _is_verdict(call, before) or _is_title(call, before, answering) or _is_framed(call, before, answering):
         return True
     return is_about(call, exchange, is_other=is_other, before=before, answering=answering)
 
 
 def _takes_up(call: Call, exchange: Sequence[Message]) -> bool:
-    """Say whether a call quotes a question, or its answer."""
+    """Say whether a call is asked what another was, or quotes that, or its answer."""
     sent = "".join(message.text for message in spoken_in(call.inputs)[-1:]).strip()
     texts = [message.text.strip() for message in exchange]
-    return any(text and text != sent and text in sent for text in texts)
+    return any(text and text in sent for text in texts)
 
 
 def polishes(call: Call, before: Call) -> bool:
