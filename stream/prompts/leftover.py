@@ -19,6 +19,7 @@ _OF_KIND = {kind: frozenset(words.split()) for kind, words in _BUILT["kinds"].it
 _CONDITIONS = frozenset(_BUILT["conditions"].split())
 _MODALS = frozenset(_BUILT["modals"].split())
 _ENGLISH = _KNOWN.union(*_OF_KIND.values()) - frozenset(_BUILT["shared"].split())
+_OWNERS = frozenset(_BUILT["owners"].split())
 _LOOSE = frozenset(_BUILT["loose"])
 _OF_PARTS = frozenset(_BUILT["of_parts"])
 _SAYS = read_patterns(
@@ -102,6 +103,18 @@ def referent(masked: str, before: str) -> str:
         return ""
     part = part_named(before)
     return part or "it" if _SAYS["stands_for"].search(masked) else part if _SAYS["keeps_it"].search(masked) else ""
+
+
+def is_pronoun(masked: str) -> bool:
+    """Return whether a sentence speaks of what the one before it is about: "It must not …", "no emojis in them"."""
+    return _SAYS["about_it"].search(masked) is not None
+
+
+def is_of_answers(masked: str, product: str) -> bool:
+    """Return whether "it" after a sentence may be the answer: it names the answer, or what the prompt has written."""
+    owned = [match for match in _SAYS["owned"].finditer(masked) if (match[1] or "").casefold() not in _OWNERS]
+    left = "".join("¦" if any(one.start() <= at < one.end() for one in owned) else sign for at, sign in enumerate(masked))
+    return _names(left, Scope(product)) or _SAYS["writes"].search(left) is not None
 
 
 def is_english(text: str) -> bool:

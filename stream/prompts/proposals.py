@@ -129,18 +129,23 @@ def _ends(sentence: Sentence) -> Iterator[RequestedCheck]:
             phrases = [next(part for part in quote.groups() if part).strip() for quote in quotes]
             if not all(phrases):
                 continue
-            phrase = "|".join(re2.escape(one) for one in phrases)
+            phrase = "|".join(_spaced(one) for one in phrases)
             phrase = f"(?:{phrase})" if len(phrases) > 1 else phrase
             if negated(sentence.masked, match.start()):
                 edge = rf"{phrase}\W*\z" if at_end else rf"\A\W*{phrase}(?:\W|\z)"
                 name = write_name("pattern.forbid", {"regex": f"(?i){edge}"})
-            elif at_end and len(phrases) == 1:
+            elif at_end and len(phrases) == 1 and not _SIGNED.intersection(phrases[0]):
                 name = write_name("startend.end_checker", {"phrase": phrases[0]})
             else:
                 edge = rf"{phrase}\W*\z" if at_end else rf"\A\s*{phrase}"
                 name = write_name("pattern.require", {"regex": f"(?i){edge}"})
             yield from asked([name], "edges", (match.start(), match.start() + 1), *(quote.span() for quote in quotes))
             break
+
+
+def _spaced(phrase: str) -> str:
+    """Return the pattern of a phrase with any white space between its words, and a full stop or none at its end."""
+    return r"\s+".join(re2.escape(word) for word in phrase.rstrip(".").split())
 
 
 def _alternatives(sentence: Sentence, start: int) -> list[Any]:
@@ -228,6 +233,8 @@ def _cases(sentence: Sentence) -> Iterator[RequestedCheck]:
             doubt = "comes after something that is forbidden" if no else None
             yield from asked([name], "case", (match.end() - 1, match.end()), doubt=doubt)
             return
+    if upper is not None:
+        return  # "not in capital letters": small letters alone are not asked for
     for pattern, name in ((SAYS["any_upper"], "case.lower"), (SAYS["any_lower"], "case.upper")):
         match = pattern.search(masked)
         if match is not None and forbidden(masked, *match.span()):
@@ -255,7 +262,7 @@ def _forbids(sentence: Sentence) -> Iterator[RequestedCheck]:
     for thing, regex in _THINGS.items():
         spans = [match.span() for match in thing.finditer(masked) if _forbids_thing(masked, *match.span())]
         if spans and not any(amount.unit in ("bullets", "exclamations", "hashtags") for amount in amounts(masked)):
-            name = write_name("pattern.forbid", {"regex": regex})
+            name = write_name("pattern.forbid", {"regex": regex} | ({} if regex in _IN_CODE else {"skip_code": True}))
             doubt = None if len(spans) == len(list(thing.finditer(masked))) else "names it in another sense, too"
             if any(_ANY_THING.match(masked[end:].lstrip()) for _, end in spans):
                 doubt = "names it as a kind of something else"  # "bold headings"
@@ -319,6 +326,9 @@ def _platforms(sentence: Sentence) -> Iterator[RequestedCheck]:
             yield from asked([f"platform.{name}"], "platforms", (match.start(), match.start() + 1))
 
 
+#: signs of what models set on two lines ("Best regards,\nAda"), or without the last of them
+_SIGNED = frozenset(",.")
+_IN_CODE = frozenset(WORDED["forbidden"][thing] for thing in WORDED["in_code"])  #: patterns of what code may not hold either
 _LISTS = 20  #: how many matches in one sentence are tried as the start of a list of words
 _NAMING = ("word", "words", "phrase", "phrases", "term", "terms", "name", "names")
 _ORDINALS = {word: number for number, word in enumerate(WORDED["ordinals"], 1)}

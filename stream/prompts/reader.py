@@ -10,9 +10,10 @@ from pathlib import Path
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.conditions import condition, goes_back, platforms_in, without_clause
 from turnsignal.stream.prompts.conflicts import merge, settle
+from turnsignal.stream.prompts.exceptions import excepted
 from turnsignal.stream.prompts.instructions import LANGUAGES, Sentence
 from turnsignal.stream.prompts.kinds import kind_doubt
-from turnsignal.stream.prompts.leftover import Scope, is_english, part_named, referent
+from turnsignal.stream.prompts.leftover import Scope, is_english, is_of_answers, is_pronoun, part_named, referent
 from turnsignal.stream.prompts.polarity import let_off
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
@@ -22,6 +23,7 @@ from turnsignal.stream.prompts.wording import NUMBER, QUOTED, amounts, mask, rea
 MAX_PROPOSALS = 200  #: different checks from one prompt; each of them will run on every response
 MAX_EXEMPT = 50  #: prescribed responses from one prompt
 
+_SHOWN = 80  #: characters of another sentence in the reason for a doubt
 _FEW = 3  #: words that are too few for a whole response
 _FOREIGN = "(Only prompts in English are read: here is every sentence.) "
 
@@ -54,11 +56,13 @@ def read_prompt(text: str) -> PromptReading:
     uncovered: list[str] = []
     covered: list[list[str]] = []
     prescribed = 0
-    about = previous = own = ""
+    about = previous = own = subject = ""
     names: list[str] = []
     for sentence, read, heading, is_heading, around in placed:
         masked, before, about = mask(sentence), about, f"{heading} {sentence}"
         earlier_sentence, previous = previous, masked
+        goes_on = not is_heading and bool(subject) and is_pronoun(masked)
+        subject = subject if goes_on or is_heading else masked
         rest, exemption = _prescribed(read, mask(read))
         if names and exemption is None and goes_back(masked):  # "The only exception is …"
             for name in names:
@@ -87,8 +91,9 @@ def read_prompt(text: str) -> PromptReading:
             ):
                 earlier = proposed[earlier_name]
                 proposed[earlier_name] = earlier._replace(doubt=earlier.doubt or _in_the_next(sentence))
+        elsewhere = f"may be about something else (“{subject[:_SHOWN]}”)" if goes_on and not is_of_answers(subject, order) else None
         for name in names:
-            why = doubt or asked[name] or around or (None if name.startswith("combination.") else kind)
+            why = doubt or asked[name] or around or elsewhere or (None if name.startswith("combination.") else kind)
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:
             covered.append(names)
@@ -97,6 +102,7 @@ def read_prompt(text: str) -> PromptReading:
         elif not is_heading:
             uncovered.append(sentence)
     proposals = settle(list(proposed.values()), placed, exempt, is_one_text=bool(order))
+    proposals = excepted(proposals, placed, {one.sentence for one in exempt.values()})
     sure = {proposal.check for proposal in proposals if proposal.doubt is None}
     plainly = sum(any(name in sure for name in names) for names in covered)
     exemptions = tuple(exempt.values())
