@@ -9,7 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from turnsignal.stream.names import parse_name
-from turnsignal.stream.prompts.conditions import condition, without_no_conditions
+from turnsignal.stream.prompts.conditions import condition, platforms_in, without_no_conditions
 from turnsignal.stream.prompts.reading import Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence
 from turnsignal.stream.prompts.wording import mask, negated, read_patterns
@@ -20,6 +20,7 @@ _WAIVERS: dict[str, tuple[str, ...]] = {kind: tuple(starts) for kind, starts in 
 _SLOTS: dict[str, str] = _BUILT["slots"]
 _ASSERTED = ("json", "lower", "upper", "language")  #: kinds of which another thing is asked, and none denied
 _SOME = ("only under a condition", "may hold of some answers only", "comes after a condition")
+_Waiver = tuple[str, tuple[str, ...]]
 _SHOWN = 80  #: characters of the other sentence in the reason for a doubt
 
 
@@ -38,21 +39,22 @@ def excepted(proposals: list[Proposal], placed: list[PlacedSentence], exempt: Co
     ]
 
 
-def _other(one: Proposal, waiving: dict[str, list[str]], rivals: dict[str, list[Proposal]]) -> str | None:
+def _other(one: Proposal, waiving: dict[str, list[_Waiver]], rivals: dict[str, list[Proposal]]) -> str | None:
     """Return the sentence that holds the exception to a check, None if there is none."""
     kinds = [kind for kind, starts in _WAIVERS.items() if one.check.startswith(starts)]
-    for sentence in (sentence for kind in kinds for sentence in waiving.get(kind, ())):
-        if sentence not in one.sentences:
+    for sentence, platforms in (waiver for kind in kinds for waiver in waiving.get(kind, ())):
+        if sentence not in one.sentences and not _are_apart(one.platforms, platforms):
             return sentence
     for rival in rivals.get(_slot(one.check), ()):
-        if rival.check != one.check and _wider(rival.check, one.check) and rival.sentences[0] not in one.sentences:
+        is_other = rival.check != one.check and rival.sentences[0] not in one.sentences
+        if is_other and _wider(rival.check, one.check) and not _are_apart(one.platforms, rival.platforms):
             return rival.sentences[0]
     return None
 
 
-def _waiving(placed: list[PlacedSentence]) -> dict[str, list[str]]:
-    """Return the sentences that let something off, by what it is."""
-    found: dict[str, list[str]] = {}
+def _waiving(placed: list[PlacedSentence]) -> dict[str, list[_Waiver]]:
+    """Return the sentences that let something off, each with its platforms, by what it is."""
+    waivers: dict[str, list[_Waiver]] = {}
     for one in placed:
         if one.is_heading:
             continue
@@ -65,8 +67,12 @@ def _waiving(placed: list[PlacedSentence]) -> dict[str, list[str]]:
                 continue  # a bound
             is_some = one.doubt is not None or condition(masked, "")[1] is not None
             if is_some or _SAYS["rest"].search(masked[denied.end() :]) is not None:
-                found.setdefault(kind, []).append(one.sentence)
-    return found
+                waivers.setdefault(kind, []).append((one.sentence, platforms_in(masked)))
+    return waivers
+
+
+def _are_apart(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
+    return bool(first and second) and set(first).isdisjoint(second)
 
 
 def _slot(check: str) -> str:

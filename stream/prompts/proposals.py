@@ -60,8 +60,17 @@ def _keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
     masked = sentence.masked
     if SAYS["capital_words"].search(masked):
         return
+    written = SAYS["not_written"].search(masked)
+    if written is not None and not any(amount.start <= written.start() for amount in amounts(masked)):
+        start = written.end() - 1
+        end = start + len(SAYS["until"].split(masked[start:], 1)[0])
+        words = _words(sentence.text[start:end], "")
+        if words:
+            name = write_name("keywords.forbidden_words", {"words": "|".join(words)})
+            yield from asked([name], "words", written.span(), *_spans(words, sentence.text, start, end))
+            return
     for match in islice(SAYS["list"].finditer(masked), _LISTS):
-        if SAYS["no_list"].search(masked[max(0, match.start() - 40) : match.start()]):
+        if SAYS["no_list"].search(SAYS["each_answer"].sub("", masked[max(0, match.start() - 40) : match.start()])):
             continue
         if any(amount.start <= match.start() < amount.end for amount in amounts(masked)):
             continue  # the words are counted, not named
@@ -122,7 +131,7 @@ def _is_bare_word(word: str, noun: str) -> bool:
 def _ends(sentence: Sentence) -> Iterator[RequestedCheck]:
     for pattern, at_end in ((SAYS["end"], True), (SAYS["start"], False)):
         for match in pattern.finditer(sentence.masked):
-            before = sentence.masked[max(0, match.start() - 30) : match.end()]
+            before = SAYS["with_the"].sub("", sentence.masked[max(0, match.start() - 30) : match.end()])
             quotes = _alternatives(sentence, match.end() - 1)
             if not quotes or quotes[0].start() - match.end() > 30 or SAYS["of_a_part"].search(before):
                 continue
@@ -191,7 +200,7 @@ def _shapes(sentence: Sentence) -> Iterator[RequestedCheck]:
             last = match.start() if key == "commas" else match.end() - 1
             about = SAYS["keyed"].match(masked[match.end() :]) if key == "json" else None
             end = last + 1 if about is None else match.end() + about.end()
-            other = key == "json" and SAYS["beside_json"].search(masked) is not None
+            other = key == "json" and SAYS["beside_json"].search(SAYS["nothing_else"].sub("", masked)) is not None
             yield from asked([name], key, (last, end), doubt="names another form beside it" if other else None)
     angular = SAYS["angular"].search(masked)
     if angular is not None or "<<" in sentence.text:
@@ -259,11 +268,15 @@ def _forbids(sentence: Sentence) -> Iterator[RequestedCheck]:
     masked = sentence.masked
     if SAYS["in_cells"].search(masked) or not _ANY_THING.search(masked):
         return
+    named: list[Span] = []
     for thing, regex in _THINGS.items():
-        spans = [match.span() for match in thing.finditer(masked) if _forbids_thing(masked, *match.span())]
+        found = [match.span() for match in thing.finditer(masked)]
+        found = [(start, end) for start, end in found if not any(first <= start < last for first, last in named)]
+        named += found  # "numbered lists" are not all lists
+        spans = [span for span in found if _forbids_thing(masked, *span)]
         if spans and not any(amount.unit in ("bullets", "exclamations", "hashtags") for amount in amounts(masked)):
             name = write_name("pattern.forbid", {"regex": regex} | ({} if regex in _IN_CODE else {"skip_code": True}))
-            doubt = None if len(spans) == len(list(thing.finditer(masked))) else "names it in another sense, too"
+            doubt = None if len(spans) == len(found) else "names it in another sense, too"
             if any(_ANY_THING.match(masked[end:].lstrip()) for _, end in spans):
                 doubt = "names it as a kind of something else"  # "bold headings"
             yield from asked([name], "things", *spans, doubt=doubt)

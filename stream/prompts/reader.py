@@ -11,6 +11,7 @@ from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.conditions import condition, goes_back, platforms_in, without_clause
 from turnsignal.stream.prompts.conflicts import merge, settle
 from turnsignal.stream.prompts.exceptions import excepted
+from turnsignal.stream.prompts.headings import UNKNOWN, kind_of
 from turnsignal.stream.prompts.instructions import LANGUAGES, Sentence
 from turnsignal.stream.prompts.kinds import kind_doubt
 from turnsignal.stream.prompts.leftover import Scope, is_english, is_of_answers, is_pronoun, part_named, referent
@@ -74,7 +75,7 @@ def read_prompt(text: str) -> PromptReading:
         last, names = () if is_heading else names, []
         instructs = any(_SAYS["instructs"].search(text) for text in (masked, mask(read)))
         if exemption is None and (_permits(masked) or not instructs):
-            if not is_heading and not _permits(masked) and _may_ask(masked):
+            if not is_heading and not _permits(masked) and _may_ask(masked) or is_heading and _orders(masked):
                 uncovered.append(sentence)
             continue
         if exemption is not None and len(exempt) < MAX_EXEMPT:
@@ -99,7 +100,7 @@ def read_prompt(text: str) -> PromptReading:
             covered.append(names)
         elif exemption is not None:
             prescribed += 1
-        elif not is_heading:
+        elif not is_heading or _orders(masked):
             uncovered.append(sentence)
     proposals = settle(list(proposed.values()), placed, exempt, is_one_text=bool(order))
     proposals = excepted(proposals, placed, {one.sentence for one in exempt.values()})
@@ -145,7 +146,12 @@ def _may_ask(masked: str) -> bool:
     if _SAYS["describes"].search(masked):
         return False
     imperative = _SAYS["imperative"].search(masked) is not None and _SAYS["declarative"].search(masked) is None
-    return imperative or _SAYS["looks"].search(masked) is not None
+    return imperative or any(_SAYS[key].search(masked) is not None for key in ("looks", "given"))
+
+
+def _orders(masked: str) -> bool:
+    """Return whether a heading is a rule of its own: "Never give legal advice"; "Never" alone is none."""
+    return _SAYS["orders"].search(masked) is not None and kind_of(masked) == UNKNOWN
 
 
 def _permits(masked: str) -> bool:

@@ -118,12 +118,16 @@ def _following(lines: list[str | _Tag]) -> list[int]:
 
 
 def _examples(lines: list[str | _Tag], following: list[int]) -> set[int]:
-    """Return the lines between code fences, and of transcripts: "User: …", "Assistant: …", up to an empty line."""
+    """Return the lines between code fences, and of transcripts: "User: …", "Assistant: …", up to an empty line.
+
+    "Input: the text. Output: one JSON object." says once what comes in and goes out, and is no transcript.
+    """
     examples: set[int] = set()
     fences = [index for index, line in enumerate(lines) if isinstance(line, str) and line.lstrip().startswith("```")]
     for start, end in zip(fences[0::2], fences[1::2], strict=False):  # an unclosed fence does not count
         examples.update(range(start, end + 1))
     in_transcript = False
+    is_one = sum(isinstance(line, str) and _SAYS["asker"].match(line) is not None for line in lines) == 1
     for index, line in enumerate(lines):
         if index in examples or isinstance(line, _Tag) or not line.strip():
             after = lines[following[index]] if following[index] >= 0 else ""
@@ -131,7 +135,8 @@ def _examples(lines: list[str | _Tag], following: list[int]) -> set[int]:
             continue
         after = lines[following[index]] if following[index] >= 0 else ""
         if _SAYS["asker"].match(line) is not None and isinstance(after, str):
-            in_transcript = in_transcript or _SAYS["answerer"].match(after) is not None
+            is_answered = _SAYS["answerer"].match(after) is not None and not (is_one and _SAYS["described"].match(after))
+            in_transcript = in_transcript or is_answered
         if in_transcript:
             examples.add(index)
     return examples
@@ -226,7 +231,7 @@ class _BlockReader:
             if index:
                 self.above.append(Above(label[:MAX_HEADING], above, _ITEM))
                 above = len(self.above) - 1
-            if cell and (index or len(cells) == 1):
+            if cell and (index or len(cells) == 1 or _SAYS["order"].search(cell) is not None):
                 self.blocks.append(PromptBlock(cell, above, False, True))
 
     def _begin_item(self, line: str, bare: str, marker: str) -> None:

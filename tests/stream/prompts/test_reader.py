@@ -9,7 +9,7 @@ from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.prompts.reader import MAX_PROPOSALS, read_prompt
 
 EMOJIS = r"pattern.forbid(regex='[\\x{1F300}-\\x{1FAFF}\\x{2600}-\\x{27BF}]')"
-HEADINGS = r"pattern.forbid(regex='(?m)^ {0,3}#{1,6}[ \\t]')"
+HEADINGS = r"pattern.forbid(regex='(?m)^ {0,3}#{1,6}[ \\t]',skip_code=true)"
 
 
 def asked(prompt: str) -> list[str]:
@@ -63,7 +63,7 @@ PLAIN = [
     ('Never say "as an AI".', ["keywords.forbidden_words(words='as an AI')"]),
     ('Use the word "please" at least twice.', ["keywords.frequency(at_least=2,word=please)"]),
     ("The letter q must appear fewer than 3 times.", ["keywords.letter_frequency(at_most=2,letter=q)"]),
-    ('End every answer with "Anything else? Ask."', ["startend.end_checker(phrase='Anything else? Ask.')"]),
+    ('End every answer with "Anything else? Ask."', [r"pattern.require(regex='(?i)Anything\\s+else\\?\\s+Ask\\W*\\z')"]),
     ('Begin each reply with "Hello".', [r"pattern.require(regex='(?i)\\A\\s*Hello')"]),
     ('Answer with one of the following: "Yes.", "No."', ["format.constrained_response(options='Yes.|No.')"]),
     ("Give two answers, separated by six asterisks.", ["combination.two_responses"]),

@@ -4,7 +4,7 @@ import pytest
 
 from turnsignal.stream.prompts.reader import read_prompt
 
-HEADINGS = r"pattern.forbid(regex='(?m)^ {0,3}#{1,6}[ \\t]')"
+HEADINGS = r"pattern.forbid(regex='(?m)^ {0,3}#{1,6}[ \\t]',skip_code=true)"
 
 
 def asked(prompt: str) -> list[str]:
@@ -262,7 +262,7 @@ def test_an_unrelated_sentence_lets_nothing_off(prompt: str, check: str) -> None
         ("Always answer in German, even if the user writes in English.", "language.is(code=de)"),
         ("Banned words: cheap, budget.", "keywords.forbidden_words(words='cheap|budget')"),
         ('Say "arr" at least once in every reply.', "keywords.existence(words=arr)"),
-        ('Every reply ends with "Thank you."', "startend.end_checker(phrase='Thank you.')"),
+        ('Every reply ends with "Thank you."', r"pattern.require(regex='(?i)Thank\\s+you\\W*\\z')"),
         ("Return a valid JSON array.", "format.json"),
         ("Do not wrap the answer in code fences.", "pattern.forbid(regex='```')"),
     ],
