@@ -17,7 +17,7 @@ from turnsignal.stream.prompts.wording import mask, negated, read_patterns
 _BUILT = tomllib.loads(Path(__file__).with_name("exceptions.toml").read_text(encoding="utf-8"))
 _SAYS = read_patterns(_BUILT["patterns"], OBJECT="".join(line.strip() for line in _BUILT["object"].splitlines()))
 _WAIVERS: dict[str, tuple[str, ...]] = {kind: tuple(starts) for kind, starts in _BUILT["waivers"].items()}
-_SLOTS: dict[str, str] = _BUILT["slots"]
+_ASPECTS: dict[str, str] = _BUILT["aspects"]
 _ASSERTED = ("json", "lower", "upper", "language")  #: kinds of which another thing is asked, and none denied
 _SOME = ("only under a condition", "may hold of some answers only", "comes after a condition")
 _Waiver = tuple[str, tuple[str, ...]]
@@ -45,7 +45,7 @@ def _other(one: Proposal, waiving: dict[str, list[_Waiver]], rivals: dict[str, l
     for sentence, platforms in (waiver for kind in kinds for waiver in waiving.get(kind, ())):
         if sentence not in one.sentences and not _are_apart(one.platforms, platforms):
             return sentence
-    for rival in rivals.get(_slot(one.check), ()):
+    for rival in rivals.get(_aspect(one.check), ()):
         is_other = rival.check != one.check and rival.sentences[0] not in one.sentences
         if is_other and _wider(rival.check, one.check) and not _are_apart(one.platforms, rival.platforms):
             return rival.sentences[0]
@@ -75,19 +75,20 @@ def _are_apart(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
     return bool(first and second) and set(first).isdisjoint(second)
 
 
-def _slot(check: str) -> str:
-    return next((slot for start, slot in _SLOTS.items() if check.startswith(start) and slot), "") or (
-        "end" if check.startswith("pattern.require") and check.endswith(r"\\z')") else ""
-    )
+def _aspect(check: str) -> str:
+    """Return what a check is about that an answer has one of, as its end; "" for none."""
+    if check.startswith("pattern.require") and check.endswith(r"\\z')"):
+        return "end"
+    return next((aspect for start, aspect in _ASPECTS.items() if check.startswith(start)), "")
 
 
 def _rivals(proposals: list[Proposal]) -> dict[str, list[Proposal]]:
-    """Return what only some answers have to keep, by the slot that two such checks would compete for."""
+    """Return what only some answers have to keep, by what they are about."""
     rivals: dict[str, list[Proposal]] = {}
     for one in proposals:
-        slot = _slot(one.check)
-        if slot and one.doubt is not None and one.doubt.startswith(_SOME):
-            rivals.setdefault(slot, []).append(one)
+        aspect = _aspect(one.check)
+        if aspect and one.doubt is not None and one.doubt.startswith(_SOME):
+            rivals.setdefault(aspect, []).append(one)
     return rivals
 
 

@@ -110,10 +110,17 @@ def is_pronoun(masked: str) -> bool:
     return _SAYS["about_it"].search(masked) is not None
 
 
+def is_of_each(masked: str, before: str) -> bool:
+    """Return whether an amount alone is of what the sentence before says "each" of."""
+    return _SAYS["without_subject"].search(masked) is not None and _SAYS["of_each"].search(before) is not None
+
+
 def is_of_answers(masked: str, product: str) -> bool:
     """Return whether "it" after a sentence may be the answer: it names the answer, or what the prompt has written."""
     owned = [match for match in _SAYS["owned"].finditer(masked) if (match[1] or "").casefold() not in _OWNERS]
-    left = "".join("¦" if any(one.start() <= at < one.end() for one in owned) else sign for at, sign in enumerate(masked))
+    left = "".join(
+        "¦" if any(one.start() <= at < one.end() for one in owned) else sign for at, sign in enumerate(masked)
+    )
     return _names(left, Scope(product)) or _SAYS["writes"].search(left) is not None
 
 
@@ -169,7 +176,7 @@ def _held(kinds: frozenset[str], scope: Scope) -> Iterator[str]:
         yield "example"
     if not kinds.isdisjoint(("counts", "sections", "commas")):
         yield "separated"
-    if "words" in kinds:
+    if not kinds.isdisjoint(("words", "edges")):
         yield "named"
     if scope.product:
         yield "yours"

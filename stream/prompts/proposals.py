@@ -270,13 +270,13 @@ def _forbids(sentence: Sentence) -> Iterator[RequestedCheck]:
         return
     named: list[Span] = []
     for thing, regex in _THINGS.items():
-        found = [match.span() for match in thing.finditer(masked)]
-        found = [(start, end) for start, end in found if not any(first <= start < last for first, last in named)]
-        named += found  # "numbered lists" are not all lists
-        spans = [span for span in found if _forbids_thing(masked, *span)]
+        things = [match.span() for match in thing.finditer(masked)]
+        things = [(start, end) for start, end in things if not any(first <= start < last for first, last in named)]
+        named += things  # "numbered lists" are not all lists
+        spans = [span for span in things if _forbids_thing(masked, *span)]
         if spans and not any(amount.unit in ("bullets", "exclamations", "hashtags") for amount in amounts(masked)):
             name = write_name("pattern.forbid", {"regex": regex} | ({} if regex in _IN_CODE else {"skip_code": True}))
-            doubt = None if len(spans) == len(found) else "names it in another sense, too"
+            doubt = None if len(spans) == len(things) else "names it in another sense, too"
             if any(_ANY_THING.match(masked[end:].lstrip()) for _, end in spans):
                 doubt = "names it as a kind of something else"  # "bold headings"
             yield from asked([name], "things", *spans, doubt=doubt)
@@ -341,7 +341,9 @@ def _platforms(sentence: Sentence) -> Iterator[RequestedCheck]:
 
 #: signs of what models set on two lines ("Best regards,\nAda"), or without the last of them
 _SIGNED = frozenset(",.")
-_IN_CODE = frozenset(WORDED["forbidden"][thing] for thing in WORDED["in_code"])  #: patterns of what code may not hold either
+_IN_CODE = frozenset(
+    WORDED["forbidden"][thing] for thing in WORDED["in_code"]
+)  #: patterns of what code may not hold either
 _LISTS = 20  #: how many matches in one sentence are tried as the start of a list of words
 _NAMING = ("word", "words", "phrase", "phrases", "term", "terms", "name", "names")
 _ORDINALS = {word: number for number, word in enumerate(WORDED["ordinals"], 1)}

@@ -14,7 +14,15 @@ from turnsignal.stream.prompts.exceptions import excepted
 from turnsignal.stream.prompts.headings import UNKNOWN, kind_of
 from turnsignal.stream.prompts.instructions import LANGUAGES, Sentence
 from turnsignal.stream.prompts.kinds import kind_doubt
-from turnsignal.stream.prompts.leftover import Scope, is_english, is_of_answers, is_pronoun, part_named, referent
+from turnsignal.stream.prompts.leftover import (
+    Scope,
+    is_english,
+    is_of_answers,
+    is_of_each,
+    is_pronoun,
+    part_named,
+    referent,
+)
 from turnsignal.stream.prompts.polarity import let_off
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
@@ -24,6 +32,7 @@ from turnsignal.stream.prompts.wording import NUMBER, QUOTED, amounts, mask, rea
 MAX_PROPOSALS = 200  #: different checks from one prompt; each of them will run on every response
 MAX_EXEMPT = 50  #: prescribed responses from one prompt
 
+_DEVICES = ("combination.", "format.title", "content.postscript")  #: checks of what only answers are asked for
 _SHOWN = 80  #: characters of another sentence in the reason for a doubt
 _FEW = 3  #: words that are too few for a whole response
 _FOREIGN = "(Only prompts in English are read: here is every sentence.) "
@@ -62,7 +71,7 @@ def read_prompt(text: str) -> PromptReading:
     for sentence, read, heading, is_heading, around in placed:
         masked, before, about = mask(sentence), about, f"{heading} {sentence}"
         earlier_sentence, previous = previous, masked
-        goes_on = not is_heading and bool(subject) and is_pronoun(masked)
+        goes_on = not is_heading and bool(subject) and (is_pronoun(masked) or is_of_each(masked, subject))
         subject = subject if goes_on or is_heading else masked
         rest, exemption = _prescribed(read, mask(read))
         if names and exemption is None and goes_back(masked):  # "The only exception is …"
@@ -75,7 +84,7 @@ def read_prompt(text: str) -> PromptReading:
         last, names = () if is_heading else names, []
         instructs = any(_SAYS["instructs"].search(text) for text in (masked, mask(read)))
         if exemption is None and (_permits(masked) or not instructs):
-            if not is_heading and not _permits(masked) and _may_ask(masked) or is_heading and _orders(masked):
+            if _orders(masked) if is_heading else _may_ask(masked) and not _permits(masked):
                 uncovered.append(sentence)
             continue
         if exemption is not None and len(exempt) < MAX_EXEMPT:
@@ -92,9 +101,11 @@ def read_prompt(text: str) -> PromptReading:
             ):
                 earlier = proposed[earlier_name]
                 proposed[earlier_name] = earlier._replace(doubt=earlier.doubt or _in_the_next(sentence))
-        elsewhere = f"may be about something else (“{subject[:_SHOWN]}”)" if goes_on and not is_of_answers(subject, order) else None
+        is_elsewhere = goes_on and not is_of_answers(subject, order)
+        elsewhere = f"may be about something else (“{subject[:_SHOWN]}”)" if is_elsewhere else None
         for name in names:
-            why = doubt or asked[name] or around or elsewhere or (None if name.startswith("combination.") else kind)
+            other = None if name.startswith(_DEVICES) else elsewhere
+            why = doubt or asked[name] or around or other or (None if name.startswith("combination.") else kind)
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:
             covered.append(names)

@@ -135,7 +135,9 @@ def _examples(lines: list[str | _Tag], following: list[int]) -> set[int]:
             continue
         after = lines[following[index]] if following[index] >= 0 else ""
         if _SAYS["asker"].match(line) is not None and isinstance(after, str):
-            is_answered = _SAYS["answerer"].match(after) is not None and not (is_one and _SAYS["described"].match(after))
+            is_answered = _SAYS["answerer"].match(after) is not None and not (
+                is_one and _SAYS["described"].match(after)
+            )
             in_transcript = in_transcript or is_answered
         if in_transcript:
             examples.add(index)

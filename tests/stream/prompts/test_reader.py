@@ -6,9 +6,11 @@ from turnsignal.stream.checks import parse_check
 from turnsignal.stream.checks.protocol import Result
 from turnsignal.stream.citations.reader import citation_reader
 from turnsignal.stream.conversations.exchanges import Response
+from turnsignal.stream.names import write_name
+from turnsignal.stream.prompts.proposals import EMOJIS as EMOJI_PATTERN
 from turnsignal.stream.prompts.reader import MAX_PROPOSALS, read_prompt
 
-EMOJIS = r"pattern.forbid(regex='[\\x{1F300}-\\x{1FAFF}\\x{2600}-\\x{27BF}]')"
+EMOJIS = write_name("pattern.forbid", {"regex": EMOJI_PATTERN})
 HEADINGS = r"pattern.forbid(regex='(?m)^ {0,3}#{1,6}[ \\t]',skip_code=true)"
 
 
@@ -63,7 +65,10 @@ PLAIN = [
     ('Never say "as an AI".', ["keywords.forbidden_words(words='as an AI')"]),
     ('Use the word "please" at least twice.', ["keywords.frequency(at_least=2,word=please)"]),
     ("The letter q must appear fewer than 3 times.", ["keywords.letter_frequency(at_most=2,letter=q)"]),
-    ('End every answer with "Anything else? Ask."', [r"pattern.require(regex='(?i)Anything\\s+else\\?\\s+Ask\\W*\\z')"]),
+    (
+        'End every answer with "Anything else? Ask."',
+        [r"pattern.require(regex='(?i)Anything\\s+else\\?\\s+Ask\\W*\\z')"],
+    ),
     ('Begin each reply with "Hello".', [r"pattern.require(regex='(?i)\\A\\s*Hello')"]),
     ('Answer with one of the following: "Yes.", "No."', ["format.constrained_response(options='Yes.|No.')"]),
     ("Give two answers, separated by six asterisks.", ["combination.two_responses"]),
@@ -92,7 +97,6 @@ NOTHING = [
     "You may use tables and emojis.",
     "Bullet points are fine.",
     "Don't hesitate to ask.",
-    "Do not write comma-separated lists.",
     "Write numbers below ten as words.",
     'Mention products such as "Alpha" where they help.',
     "Do not answer in JSON.",
@@ -113,6 +117,7 @@ def test_what_no_check_can_tell_proposes_none(prompt: str) -> None:
 
 #: prompt → the words that no check accounts for; … stands for quoted text
 LEFT_OVER = {
+    "Do not write comma-separated lists.": "comma-separated",
     "Keep sentences under 20 words.": "sentences",
     "Sentences should not exceed 25 words.": "Sentences",
     "No sentence longer than 12 words.": "sentence",

@@ -255,7 +255,6 @@ def test_an_unrelated_sentence_lets_nothing_off(prompt: str, check: str) -> None
         ("Headings: none", HEADINGS),
         ("Headings are banned.", HEADINGS),
         ("Do not use headings under any circumstances.", HEADINGS),
-        ("Do not use lists or headings.", HEADINGS),
         ("Language: German", "language.is(code=de)"),
         ("German only.", "language.is(code=de)"),
         ("**ALWAYS** answer in **German**.", "language.is(code=de)"),
