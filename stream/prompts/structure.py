@@ -120,14 +120,13 @@ def _following(lines: list[str | _Tag]) -> list[int]:
 def _examples(lines: list[str | _Tag], following: list[int]) -> set[int]:
     """Return the lines between code fences, and of transcripts: "User: …", "Assistant: …", up to an empty line.
 
-    "Input: the text. Output: one JSON object." says once what comes in and goes out, and is no transcript.
+    "Input: the text. Output: one JSON object." says what comes in and goes out, and is no transcript.
     """
     examples: set[int] = set()
     fences = [index for index, line in enumerate(lines) if isinstance(line, str) and line.lstrip().startswith("```")]
     for start, end in zip(fences[0::2], fences[1::2], strict=False):  # an unclosed fence does not count
         examples.update(range(start, end + 1))
     in_transcript = False
-    is_one = sum(isinstance(line, str) and _SAYS["asker"].match(line) is not None for line in lines) == 1
     for index, line in enumerate(lines):
         if index in examples or isinstance(line, _Tag) or not line.strip():
             after = lines[following[index]] if following[index] >= 0 else ""
@@ -135,13 +134,15 @@ def _examples(lines: list[str | _Tag], following: list[int]) -> set[int]:
             continue
         after = lines[following[index]] if following[index] >= 0 else ""
         if _SAYS["asker"].match(line) is not None and isinstance(after, str):
-            is_answered = _SAYS["answerer"].match(after) is not None and not (
-                is_one and _SAYS["described"].match(after)
-            )
-            in_transcript = in_transcript or is_answered
+            in_transcript = in_transcript or _is_answered(line, after)
         if in_transcript:
             examples.add(index)
     return examples
+
+
+def _is_answered(line: str, after: str) -> bool:
+    is_rule = not line.rstrip().endswith("?") and _SAYS["described"].match(after) is not None
+    return _SAYS["answerer"].match(after) is not None and not is_rule
 
 
 class _BlockReader:
