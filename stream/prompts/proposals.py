@@ -141,12 +141,12 @@ def _ends(sentence: Sentence) -> Iterator[RequestedCheck]:
             phrase = "|".join(_spaced(one) for one in phrases)
             phrase = f"(?:{phrase})" if len(phrases) > 1 else phrase
             if negated(sentence.masked, match.start()):
-                edge = rf"{phrase}\W*\z" if at_end else rf"\A\W*{phrase}(?:\W|\z)"
+                edge = rf"{phrase}[\W_]*\z" if at_end else rf"\A\W*{phrase}(?:\W|\z)"
                 name = write_name("pattern.forbid", {"regex": f"(?i){edge}"})
             elif at_end and len(phrases) == 1 and not _SIGNED.intersection(phrases[0]):
                 name = write_name("startend.end_checker", {"phrase": phrases[0]})
             else:
-                edge = rf"{phrase}\W*\z" if at_end else rf"\A\s*{phrase}"
+                edge = rf"{phrase}[\W_]*\z" if at_end else rf"\A\s*{phrase}"
                 name = write_name("pattern.require", {"regex": f"(?i){edge}"})
             yield from asked([name], "edges", (match.start(), match.start() + 1), *(quote.span() for quote in quotes))
             break

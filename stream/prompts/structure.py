@@ -303,7 +303,7 @@ def _title(bare: str, near: str, after: str) -> int:
     if _SAYS["framed"].fullmatch(bare) is not None:
         return _TITLE
     plain = mask(bare.strip("*_: "))
-    if len(plain.split()) > _WORDS or plain[-1:] in ".!?,;":
+    if len(plain.split()) > _WORDS or plain[-1:] in ".!?,;" or ": ·" in plain:
         return 0
     if _SAYS["bold"].fullmatch(bare) is not None:
         return _TITLE

@@ -67,7 +67,7 @@ PLAIN = [
     ("The letter q must appear fewer than 3 times.", ["keywords.letter_frequency(at_most=2,letter=q)"]),
     (
         'End every answer with "Anything else? Ask."',
-        [r"pattern.require(regex='(?i)Anything\\s+else\\?\\s+Ask\\W*\\z')"],
+        [r"pattern.require(regex='(?i)Anything\\s+else\\?\\s+Ask[\\W_]*\\z')"],
     ),
     ('Begin each reply with "Hello".', [r"pattern.require(regex='(?i)\\A\\s*Hello')"]),
     ('Answer with one of the following: "Yes.", "No."', ["format.constrained_response(options='Yes.|No.')"]),
@@ -90,6 +90,50 @@ PLAIN = [
 @pytest.mark.parametrize(("prompt", "checks"), PLAIN, ids=[prompt for prompt, _ in PLAIN])
 def test_an_instruction_proposes_its_check(prompt: str, checks: list[str]) -> None:
     assert asked(prompt) == checks
+
+
+CAPITALS = r"pattern.forbid(regex='\\b[A-Z]{2,}(?:[ \\t]+[A-Z]{2,}){2,}',skip_code=true)"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "check"),
+    [
+        ("Never use all capital letters.", CAPITALS),
+        ("Do not write in capital letters.", CAPITALS),
+        ("Don't write in all capital letters.", CAPITALS),
+        ("Never reply in upper case.", CAPITALS),
+        ("Never use all caps.", CAPITALS),
+        ("Use no capital letters.", "case.lower"),
+        ("Write in lowercase. No capital letters are allowed.", "case.lower"),
+    ],
+)
+def test_not_in_capitals_does_not_ask_for_small_letters(prompt: str, check: str) -> None:
+    assert asked(prompt) == [check]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "good", "bad"),
+    [
+        ('Sign off with "Best regards, The Team".', "Yes.\n\n**Best regards,\nThe Team**", "Yes."),
+        ('End with "This is not legal advice."', "No. _This is not legal advice_", "This is not legal advice. Bye."),
+        ("No headings.", "```\n# comment\n```\nDone.", "# Done"),
+        ("No bullet points.", "```\n- a\n```\nDone.", "- a"),
+        ("No exclamation marks.", "Use `a != b`.", "Use `a`!"),
+        ("Never use semicolons.", "Use `a;`.", "Yes; no."),
+        ("Do not use HTML.", "Use\n```\nMap<string, number>\n```", "<b>Yes</b>"),
+        ("No emojis.", "✓ Call ☎ 5 ➡ now ♫", "⭐"),
+        ("No emojis.", "Yes.", "▶️"),
+        ("No emojis.", "Yes.", "🇫🇷"),
+        ("No emojis.", "Yes.", "1️⃣"),
+        ("No emojis.", "Yes.", "⏰"),
+        ("No lists.", "1.5 - 2", "1. Yes"),
+        ('Never write "tax evasion".', "Tax.", "Tax evasion"),
+    ],
+)
+def test_a_proposed_check_passes_what_keeps_the_instruction(prompt: str, good: str, bad: str) -> None:
+    (name,) = asked(prompt)
+    results = [parse_check(name).check(Response(text, [], citation_reader())).result for text in (good, bad)]
+    assert results == [Result.PASS, Result.FAIL]
 
 
 NOTHING = [
