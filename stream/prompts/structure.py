@@ -300,12 +300,13 @@ def _title(bare: str, near: str, after: str) -> int:
     """Return the level of a title that is no heading of Markdown, as "**Tone**", "TONE", "Tone"; 0 if it is none."""
     if len(bare) > MAX_HEADING or not after:
         return 0
-    if _SAYS["framed"].fullmatch(bare) is not None:
+    is_bold = _SAYS["bold"].fullmatch(bare) is not None
+    if not is_bold and _SAYS["framed"].fullmatch(bare) is not None:
         return _TITLE
     plain = mask(bare.strip("*_: "))
     if len(plain.split()) > _WORDS or plain[-1:] in ".!?,;" or ": ·" in plain:
         return 0
-    if _SAYS["bold"].fullmatch(bare) is not None:
+    if is_bold:
         return _TITLE
     instructs = _SAYS["instructs"].search(plain) is not None and _SAYS["only_forbids"].fullmatch(plain) is None
     if instructs or any(amount.unit for amount in amounts(plain)):
