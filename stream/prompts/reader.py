@@ -109,6 +109,7 @@ def read_prompt(text: str) -> PromptReading:
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:
             covered.append(names)
+            uncovered += _beside(sentence, masked, names)
         elif exemption is not None:
             prescribed += 1
         elif not is_heading or _orders(masked):
@@ -119,6 +120,14 @@ def read_prompt(text: str) -> PromptReading:
     plainly = sum(any(name in sure for name in names) for names in covered)
     exemptions = tuple(exempt.values())
     return PromptReading(tuple(proposals), tuple(uncovered), plainly + prescribed, len(covered) - plainly, exemptions)
+
+
+def _beside(sentence: str, masked: str, names: list[str]) -> list[str]:
+    """Return the sentence if it forbids what no check can tell beside what one can: "no slang, no emojis"."""
+    if not any(name.startswith("pattern.forbid") for name in names):
+        return []
+    words = list(dict.fromkeys(match[0] for match in _SAYS["untold"].finditer(masked)))
+    return [f"{sentence} (no check: {', '.join(words)})"] if words else []
 
 
 def _prescribed(sentence: str, masked: str) -> tuple[str, str | None]:

@@ -83,6 +83,12 @@ def test_a_prescribed_reply_that_does_without_is_exempt_and_no_exception(prescri
     assert [one.check for one in reading.proposals if one.doubt is None] == ["citation.required"]
 
 
+def test_what_no_check_can_tell_beside_what_one_can_is_listed() -> None:
+    reading = read_prompt(ROLE + "Do not use slang, abbreviations or emojis.")
+    assert reading.uncovered == ("Do not use slang, abbreviations or emojis. (no check: slang, abbreviations)",)
+    assert [one.doubt for one in reading.proposals] == [None]
+
+
 OTHERS_TEXTS = [
     "You check our marketing copy. The copy must not contain jargon, ever. It must not use exclamation marks.",
     "You review e-mails that agents wrote. They should be under 100 words. They should not contain exclamation marks.",
