@@ -117,9 +117,8 @@ def is_of_each(masked: str, before: str) -> bool:
 
 def is_of_answers(masked: str, product: str) -> bool:
     """Return whether "it" after a sentence may be the answer: it names the answer, or what the prompt has written."""
-    owned = [match for match in _SAYS["owned"].finditer(masked) if (match[1] or "").casefold() not in _OWNERS]
-    left = "".join(
-        "¦" if any(one.start() <= at < one.end() for one in owned) else sign for at, sign in enumerate(masked)
+    left = _SAYS["owned"].sub(
+        lambda owned: owned[0] if (owned[1] or "").casefold() in _OWNERS else "¦" * len(owned[0]), masked
     )
     return _names(left, Scope(product)) or _SAYS["writes"].search(left) is not None
 
