@@ -16,9 +16,15 @@ _WORD = re.compile(r"\w+")
 #: a run of stops that ends a word; possessive and anchored at the run's begin, so that "......" costs one pass
 _STOP = re.compile(r"(?<![.!?])[.!?]++(?=[\"'”’)\]*_}]*+\s++[\"'“‘(\[*_]*+(\S))")
 #: never the end of a sentence
-_BEFORE_NAMES = "mr mrs ms dr prof rev gen sen rep st mt ft lt col capt sgt no fig vol vs approx e.g i.e"
+_BEFORE_NAMES = (
+    "mr mrs ms dr prof rev gen sen rep st mt ft lt col capt sgt no fig vol vs approx e.g i.e incl"
+    " sra srta dra mme mlle ca inkl exkl zzgl bzw vgl ggf evtl"
+)
 #: the end only before a capital
-_BEFORE_ANYTHING = "jr sr inc ltd co corp etc al a.m p.m u.s u.k jan feb mar apr jun jul aug sep sept oct nov dec"
+_BEFORE_ANYTHING = (
+    "jr sr inc ltd co corp etc al a.m p.m u.s u.k jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu"
+    " thur thurs fri sec art abs nr núm pág págs usw mwst"
+)
 _TITLES, _SHORTENED = frozenset(_BEFORE_NAMES.split()), frozenset(_BEFORE_ANYTHING.split())
 _LONGEST = 12  #: characters; longer words are no short forms
 
@@ -52,6 +58,7 @@ class NumberSentences(Counted):
     family: ClassVar[str] = "length.number_sentences"
     example: ClassVar[str] = "length.number_sentences(at_least=2,at_most=9)"
     breaks: ClassVar[str] = "Done."
+    version: ClassVar[int] = 3  # since short forms of German, Spanish and French, and of weekdays, end no sentence
     unit: ClassVar[str] = "sentences"
 
     def evaluate(self, response: Response) -> CheckResult:

@@ -11,6 +11,7 @@ import re2
 from turnsignal.stream.checks.instruction_check import InstructionCheck, failed, shown
 from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
+from turnsignal.stream.text.markup import blank_code
 
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False
@@ -22,10 +23,11 @@ class Pattern(InstructionCheck):
     """A check with a compiled pattern.
 
     regex: RE2 syntax (no look-around, no back-references); `(?i)` for either case, `(?m)` for lines, `(?s)` for `.`
-    over lines.
+    over lines; skip_code: whether code blocks and code spans are left out, where `!=` is no exclamation.
     """
 
     regex: str
+    skip_code: bool = False
     compiled: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -45,6 +47,12 @@ class Pattern(InstructionCheck):
 
     def find(self, text: str) -> tuple[int, int] | None:
         """Return the span of the first match."""
+        span = self._search(text)
+        if span is None or not self.skip_code or ("`" not in text and "~~~" not in text):
+            return span
+        return self._search(blank_code(text))
+
+    def _search(self, text: str) -> tuple[int, int] | None:
         try:
             match = self.compiled.search(text)
         except UnicodeEncodeError:  # lone surrogates; one character each, so that spans stay right
@@ -56,7 +64,7 @@ class Pattern(InstructionCheck):
 class Require(Pattern):
     """The pattern matches somewhere. Source: turnsignal's own, for instructions that no other check knows.
 
-    regex: RE2 syntax, as in `pattern.require(regex='(?i)ticket #[0-9]+')`.
+    regex: RE2 syntax, as in `pattern.require(regex='(?i)ticket #[0-9]+')`; skip_code: whether code does not count.
     """
 
     family: ClassVar[str] = "pattern.require"
@@ -74,7 +82,8 @@ class Require(Pattern):
 class Forbid(Pattern):
     """The pattern matches nowhere. Source: turnsignal's own, for instructions that no other check knows.
 
-    regex: RE2 syntax, as in `pattern.forbid(regex='(?i)as an ai (language )?model')`.
+    regex: RE2 syntax, as in `pattern.forbid(regex='(?i)as an ai (language )?model')`; skip_code: whether code is free,
+    as in `pattern.forbid(regex='!',skip_code=true)`.
     """
 
     family: ClassVar[str] = "pattern.forbid"

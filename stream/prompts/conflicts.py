@@ -16,6 +16,7 @@ from turnsignal.stream.prompts.reading import Exemption, Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence
 from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, negated
 
+_LISTED = 20  #: sentences that ask for one check
 _SHOWN = 80  #: characters of the other sentence in the reason for a doubt
 _CONDITIONAL = ("only under a condition", "has an exception")
 _SAYS_IT = ("startend.", "pattern.require", "keywords.existence", "format.constrained_response")
@@ -29,7 +30,7 @@ def merge(first: Proposal | None, second: Proposal) -> Proposal:
     if first is None:
         return second
     sentences = first.sentences if second.sentences[0] in first.sentences else first.sentences + second.sentences
-    sentences = sentences[:5]
+    sentences = sentences[:_LISTED]
     doubts = [one.doubt for one in (first, second) if one.doubt is not None]
     excepted = next((doubt for doubt in doubts if doubt.startswith(_CONDITIONAL)), None)
     if len(doubts) == 1:

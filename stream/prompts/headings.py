@@ -18,6 +18,7 @@ _PARTS = frozenset(_BUILT["parts"].split())
 _SAYS = read_patterns(_BUILT["patterns"])
 _WORD = compile_pattern(r"[\pL\pN&/][\pL\pN'’/-]*")
 
+_SERIES = frozenset(_BUILT["series"].split())
 GENERAL, FORBIDS, EXAMPLE, UNKNOWN = "general", "forbids", "example", "unknown"
 
 
@@ -77,12 +78,19 @@ def kind_of(label: str, product: frozenset[str] = frozenset(), *, is_label: bool
     plain = _SAYS["neutral"].sub(" ", masked)
     words = [word[0].casefold().replace("’", "'") for word in _WORD.finditer(plain)]
     left = [word for word in words if word not in general and word not in product and not word.isdigit()]
-    if left or not words or ("·" in masked and _SAYS["named"].search(masked) is None):
+    if left or not words or _is_one_of_several(words) or ("·" in masked and _SAYS["named"].search(masked) is None):
         return UNKNOWN
     denials = len(_SAYS["forbids"].findall(plain))
     if not denials:
         return GENERAL
     return FORBIDS if denials == 1 and _SAYS["both"].search(plain) is None else UNKNOWN
+
+
+def _is_one_of_several(words: list[str]) -> bool:
+    """Return whether a label names one of several parts: "A", "Part 2"."""
+    named = [word for word in words if word not in _SERIES]
+    is_series = len(named) < len(words) and bool(named)
+    return (is_series or not words[0].isdigit()) and all(len(word) == 1 or word.isdigit() for word in named or words)
 
 
 def joined(forbids: str, item: str) -> str:

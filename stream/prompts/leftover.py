@@ -19,6 +19,7 @@ _OF_KIND = {kind: frozenset(words.split()) for kind, words in _BUILT["kinds"].it
 _CONDITIONS = frozenset(_BUILT["conditions"].split())
 _MODALS = frozenset(_BUILT["modals"].split())
 _ENGLISH = _KNOWN.union(*_OF_KIND.values()) - frozenset(_BUILT["shared"].split())
+_OWNERS = frozenset(_BUILT["owners"].split())
 _LOOSE = frozenset(_BUILT["loose"])
 _OF_PARTS = frozenset(_BUILT["of_parts"])
 _SAYS = read_patterns(
@@ -104,6 +105,24 @@ def referent(masked: str, before: str) -> str:
     return part or "it" if _SAYS["stands_for"].search(masked) else part if _SAYS["keeps_it"].search(masked) else ""
 
 
+def is_pronoun(masked: str) -> bool:
+    """Return whether a sentence speaks of what the one before it is about: "It must not …", "no emojis in them"."""
+    return _SAYS["about_it"].search(masked) is not None
+
+
+def is_of_each(masked: str, before: str) -> bool:
+    """Return whether an amount alone is of what the sentence before says "each" of."""
+    return _SAYS["without_subject"].search(masked) is not None and _SAYS["of_each"].search(before) is not None
+
+
+def is_of_answers(masked: str, product: str) -> bool:
+    """Return whether "it" after a sentence may be the answer: it names the answer, or what the prompt has written."""
+    left = _SAYS["owned"].sub(
+        lambda owned: owned[0] if (owned[1] or "").casefold() in _OWNERS else "¦" * len(owned[0]), masked
+    )
+    return _names(left, Scope(product)) or _SAYS["writes"].search(left) is not None
+
+
 def is_english(text: str) -> bool:
     """Return whether a text is English: whether the words of instructions are common in it."""
     words = [word[0].casefold() for word in _WORD.finditer(text)]
@@ -156,7 +175,7 @@ def _held(kinds: frozenset[str], scope: Scope) -> Iterator[str]:
         yield "example"
     if not kinds.isdisjoint(("counts", "sections", "commas")):
         yield "separated"
-    if "words" in kinds:
+    if not kinds.isdisjoint(("words", "edges")):
         yield "named"
     if scope.product:
         yield "yours"

@@ -103,6 +103,7 @@ def let_off(check: str, sentence: str, text: str, masked: str, languages: frozen
         again = again or (words.search(masked) is not None and _SAYS["denial"].search(masked) is None)
     if check.startswith("language."):
         others = any(f"code={code})" not in check for code in languages)
+        others = others and (_SAYS["denial"].search(masked) is None or _SAYS["conditional"].search(masked) is not None)
         again = others or _SAYS["other_language"].search(masked) is not None
     more = next((pattern for family, pattern in _ABOUT.items() if check.startswith(family)), None)
     about_it = (

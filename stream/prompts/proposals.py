@@ -60,8 +60,17 @@ def _keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
     masked = sentence.masked
     if SAYS["capital_words"].search(masked):
         return
+    written = SAYS["not_written"].search(masked)
+    if written is not None and not any(amount.start <= written.start() for amount in amounts(masked)):
+        start = written.end() - 1
+        end = start + len(SAYS["until"].split(masked[start:], 1)[0])
+        words = _words(sentence.text[start:end], "")
+        if words:
+            name = write_name("keywords.forbidden_words", {"words": "|".join(words)})
+            yield from asked([name], "words", written.span(), *_spans(words, sentence.text, start, end))
+            return
     for match in islice(SAYS["list"].finditer(masked), _LISTS):
-        if SAYS["no_list"].search(masked[max(0, match.start() - 40) : match.start()]):
+        if SAYS["no_list"].search(SAYS["each_answer"].sub("", masked[max(0, match.start() - 40) : match.start()])):
             continue
         if any(amount.start <= match.start() < amount.end for amount in amounts(masked)):
             continue  # the words are counted, not named
@@ -122,25 +131,30 @@ def _is_bare_word(word: str, noun: str) -> bool:
 def _ends(sentence: Sentence) -> Iterator[RequestedCheck]:
     for pattern, at_end in ((SAYS["end"], True), (SAYS["start"], False)):
         for match in pattern.finditer(sentence.masked):
-            before = sentence.masked[max(0, match.start() - 30) : match.end()]
+            before = SAYS["with_the"].sub("", sentence.masked[max(0, match.start() - 30) : match.end()])
             quotes = _alternatives(sentence, match.end() - 1)
             if not quotes or quotes[0].start() - match.end() > 30 or SAYS["of_a_part"].search(before):
                 continue
             phrases = [next(part for part in quote.groups() if part).strip() for quote in quotes]
             if not all(phrases):
                 continue
-            phrase = "|".join(re2.escape(one) for one in phrases)
+            phrase = "|".join(_spaced(one) for one in phrases)
             phrase = f"(?:{phrase})" if len(phrases) > 1 else phrase
             if negated(sentence.masked, match.start()):
-                edge = rf"{phrase}\W*\z" if at_end else rf"\A\W*{phrase}(?:\W|\z)"
+                edge = rf"{phrase}[\W_]*\z" if at_end else rf"\A\W*{phrase}(?:\W|\z)"
                 name = write_name("pattern.forbid", {"regex": f"(?i){edge}"})
-            elif at_end and len(phrases) == 1:
+            elif at_end and len(phrases) == 1 and not _SIGNED.intersection(phrases[0]):
                 name = write_name("startend.end_checker", {"phrase": phrases[0]})
             else:
-                edge = rf"{phrase}\W*\z" if at_end else rf"\A\s*{phrase}"
+                edge = rf"{phrase}[\W_]*\z" if at_end else rf"\A\s*{phrase}"
                 name = write_name("pattern.require", {"regex": f"(?i){edge}"})
             yield from asked([name], "edges", (match.start(), match.start() + 1), *(quote.span() for quote in quotes))
             break
+
+
+def _spaced(phrase: str) -> str:
+    """Return the pattern of a phrase with any white space between its words, and a full stop or none at its end."""
+    return r"\s+".join(re2.escape(word) for word in phrase.rstrip(".").split())
 
 
 def _alternatives(sentence: Sentence, start: int) -> list[Any]:
@@ -186,7 +200,7 @@ def _shapes(sentence: Sentence) -> Iterator[RequestedCheck]:
             last = match.start() if key == "commas" else match.end() - 1
             about = SAYS["keyed"].match(masked[match.end() :]) if key == "json" else None
             end = last + 1 if about is None else match.end() + about.end()
-            other = key == "json" and SAYS["beside_json"].search(masked) is not None
+            other = key == "json" and SAYS["beside_json"].search(SAYS["nothing_else"].sub("", masked)) is not None
             yield from asked([name], key, (last, end), doubt="names another form beside it" if other else None)
     angular = SAYS["angular"].search(masked)
     if angular is not None or "<<" in sentence.text:
@@ -228,6 +242,8 @@ def _cases(sentence: Sentence) -> Iterator[RequestedCheck]:
             doubt = "comes after something that is forbidden" if no else None
             yield from asked([name], "case", (match.end() - 1, match.end()), doubt=doubt)
             return
+    if upper is not None:
+        return  # "not in capital letters": small letters alone are not asked for
     for pattern, name in ((SAYS["any_upper"], "case.lower"), (SAYS["any_lower"], "case.upper")):
         match = pattern.search(masked)
         if match is not None and forbidden(masked, *match.span()):
@@ -252,11 +268,15 @@ def _forbids(sentence: Sentence) -> Iterator[RequestedCheck]:
     masked = sentence.masked
     if SAYS["in_cells"].search(masked) or not _ANY_THING.search(masked):
         return
+    named: list[Span] = []
     for thing, regex in _THINGS.items():
-        spans = [match.span() for match in thing.finditer(masked) if _forbids_thing(masked, *match.span())]
+        things = [match.span() for match in thing.finditer(masked)]
+        things = [(start, end) for start, end in things if not any(first <= start < last for first, last in named)]
+        named += things  # "numbered lists" are not all lists
+        spans = [span for span in things if _forbids_thing(masked, *span)]
         if spans and not any(amount.unit in ("bullets", "exclamations", "hashtags") for amount in amounts(masked)):
-            name = write_name("pattern.forbid", {"regex": regex})
-            doubt = None if len(spans) == len(list(thing.finditer(masked))) else "names it in another sense, too"
+            name = write_name("pattern.forbid", {"regex": regex} | ({} if regex in _IN_CODE else {"skip_code": True}))
+            doubt = None if len(spans) == len(things) else "names it in another sense, too"
             if any(_ANY_THING.match(masked[end:].lstrip()) for _, end in spans):
                 doubt = "names it as a kind of something else"  # "bold headings"
             yield from asked([name], "things", *spans, doubt=doubt)
@@ -319,6 +339,11 @@ def _platforms(sentence: Sentence) -> Iterator[RequestedCheck]:
             yield from asked([f"platform.{name}"], "platforms", (match.start(), match.start() + 1))
 
 
+#: signs of what models set on two lines ("Best regards,\nAda"), or without the last of them
+_SIGNED = frozenset(",.")
+_IN_CODE = frozenset(
+    WORDED["forbidden"][thing] for thing in WORDED["in_code"]
+)  #: patterns of what code may not hold either
 _LISTS = 20  #: how many matches in one sentence are tried as the start of a list of words
 _NAMING = ("word", "words", "phrase", "phrases", "term", "terms", "name", "names")
 _ORDINALS = {word: number for number, word in enumerate(WORDED["ordinals"], 1)}

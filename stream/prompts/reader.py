@@ -10,9 +10,19 @@ from pathlib import Path
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.conditions import condition, goes_back, platforms_in, without_clause
 from turnsignal.stream.prompts.conflicts import merge, settle
+from turnsignal.stream.prompts.exceptions import excepted
+from turnsignal.stream.prompts.headings import UNKNOWN, kind_of
 from turnsignal.stream.prompts.instructions import LANGUAGES, Sentence
 from turnsignal.stream.prompts.kinds import kind_doubt
-from turnsignal.stream.prompts.leftover import Scope, is_english, part_named, referent
+from turnsignal.stream.prompts.leftover import (
+    Scope,
+    is_english,
+    is_of_answers,
+    is_of_each,
+    is_pronoun,
+    part_named,
+    referent,
+)
 from turnsignal.stream.prompts.polarity import let_off
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
@@ -22,6 +32,8 @@ from turnsignal.stream.prompts.wording import NUMBER, QUOTED, amounts, mask, rea
 MAX_PROPOSALS = 200  #: different checks from one prompt; each of them will run on every response
 MAX_EXEMPT = 50  #: prescribed responses from one prompt
 
+_DEVICES = ("combination.", "format.title", "content.postscript")  #: checks of what only answers are asked for
+_SHOWN = 80  #: characters of another sentence in the reason for a doubt
 _FEW = 3  #: words that are too few for a whole response
 _FOREIGN = "(Only prompts in English are read: here is every sentence.) "
 
@@ -54,11 +66,13 @@ def read_prompt(text: str) -> PromptReading:
     uncovered: list[str] = []
     covered: list[list[str]] = []
     prescribed = 0
-    about = previous = own = ""
+    about = previous = own = subject = ""
     names: list[str] = []
     for sentence, read, heading, is_heading, around in placed:
         masked, before, about = mask(sentence), about, f"{heading} {sentence}"
         earlier_sentence, previous = previous, masked
+        goes_on = not is_heading and bool(subject) and (is_pronoun(masked) or is_of_each(masked, subject))
+        subject = subject if goes_on or is_heading else masked
         rest, exemption = _prescribed(read, mask(read))
         if names and exemption is None and goes_back(masked):  # "The only exception is …"
             for name in names:
@@ -70,7 +84,7 @@ def read_prompt(text: str) -> PromptReading:
         last, names = () if is_heading else names, []
         instructs = any(_SAYS["instructs"].search(text) for text in (masked, mask(read)))
         if exemption is None and (_permits(masked) or not instructs):
-            if not is_heading and not _permits(masked) and _may_ask(masked):
+            if _orders(masked) if is_heading else _may_ask(masked) and not _permits(masked):
                 uncovered.append(sentence)
             continue
         if exemption is not None and len(exempt) < MAX_EXEMPT:
@@ -87,20 +101,33 @@ def read_prompt(text: str) -> PromptReading:
             ):
                 earlier = proposed[earlier_name]
                 proposed[earlier_name] = earlier._replace(doubt=earlier.doubt or _in_the_next(sentence))
+        is_elsewhere = goes_on and not is_of_answers(subject, order)
+        elsewhere = f"may be about something else (“{subject[:_SHOWN]}”)" if is_elsewhere else None
         for name in names:
-            why = doubt or asked[name] or around or (None if name.startswith("combination.") else kind)
+            other = None if name.startswith(_DEVICES) else elsewhere
+            why = doubt or asked[name] or around or other or (None if name.startswith("combination.") else kind)
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:
             covered.append(names)
+            uncovered += _beside(sentence, masked, names)
         elif exemption is not None:
             prescribed += 1
-        elif not is_heading:
+        elif not is_heading or _orders(masked):
             uncovered.append(sentence)
     proposals = settle(list(proposed.values()), placed, exempt, is_one_text=bool(order))
+    proposals = excepted(proposals, placed, {one.sentence for one in exempt.values()})
     sure = {proposal.check for proposal in proposals if proposal.doubt is None}
     plainly = sum(any(name in sure for name in names) for names in covered)
     exemptions = tuple(exempt.values())
     return PromptReading(tuple(proposals), tuple(uncovered), plainly + prescribed, len(covered) - plainly, exemptions)
+
+
+def _beside(sentence: str, masked: str, names: list[str]) -> list[str]:
+    """Return the sentence if it forbids what no check can tell beside what one can: "no slang, no emojis"."""
+    if not any(name.startswith("pattern.forbid") for name in names):
+        return []
+    words = list(dict.fromkeys(match[0] for match in _SAYS["untold"].finditer(masked)))
+    return [f"{sentence} (no check: {', '.join(words)})"] if words else []
 
 
 def _prescribed(sentence: str, masked: str) -> tuple[str, str | None]:
@@ -139,7 +166,12 @@ def _may_ask(masked: str) -> bool:
     if _SAYS["describes"].search(masked):
         return False
     imperative = _SAYS["imperative"].search(masked) is not None and _SAYS["declarative"].search(masked) is None
-    return imperative or _SAYS["looks"].search(masked) is not None
+    return imperative or any(_SAYS[key].search(masked) is not None for key in ("looks", "given"))
+
+
+def _orders(masked: str) -> bool:
+    """Return whether a heading is a rule of its own: "Never give legal advice"; "Never" alone is none."""
+    return _SAYS["orders"].search(masked) is not None and kind_of(masked) == UNKNOWN
 
 
 def _permits(masked: str) -> bool:

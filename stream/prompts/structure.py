@@ -118,7 +118,10 @@ def _following(lines: list[str | _Tag]) -> list[int]:
 
 
 def _examples(lines: list[str | _Tag], following: list[int]) -> set[int]:
-    """Return the lines between code fences, and of transcripts: "User: …", "Assistant: …", up to an empty line."""
+    """Return the lines between code fences, and of transcripts: "User: …", "Assistant: …", up to an empty line.
+
+    "Input: the text. Output: one JSON object." says what comes in and goes out, and is no transcript.
+    """
     examples: set[int] = set()
     fences = [index for index, line in enumerate(lines) if isinstance(line, str) and line.lstrip().startswith("```")]
     for start, end in zip(fences[0::2], fences[1::2], strict=False):  # an unclosed fence does not count
@@ -131,10 +134,15 @@ def _examples(lines: list[str | _Tag], following: list[int]) -> set[int]:
             continue
         after = lines[following[index]] if following[index] >= 0 else ""
         if _SAYS["asker"].match(line) is not None and isinstance(after, str):
-            in_transcript = in_transcript or _SAYS["answerer"].match(after) is not None
+            in_transcript = in_transcript or _is_answered(line, after)
         if in_transcript:
             examples.add(index)
     return examples
+
+
+def _is_answered(line: str, after: str) -> bool:
+    is_rule = not line.rstrip().endswith("?") and _SAYS["described"].match(after) is not None
+    return _SAYS["answerer"].match(after) is not None and not is_rule
 
 
 class _BlockReader:
@@ -226,7 +234,7 @@ class _BlockReader:
             if index:
                 self.above.append(Above(label[:MAX_HEADING], above, _ITEM))
                 above = len(self.above) - 1
-            if cell and (index or len(cells) == 1):
+            if cell and (index or len(cells) == 1 or _SAYS["order"].search(cell) is not None):
                 self.blocks.append(PromptBlock(cell, above, False, True))
 
     def _begin_item(self, line: str, bare: str, marker: str) -> None:
@@ -292,12 +300,13 @@ def _title(bare: str, near: str, after: str) -> int:
     """Return the level of a title that is no heading of Markdown, as "**Tone**", "TONE", "Tone"; 0 if it is none."""
     if len(bare) > MAX_HEADING or not after:
         return 0
-    if _SAYS["framed"].fullmatch(bare) is not None:
+    is_bold = _SAYS["bold"].fullmatch(bare) is not None
+    if not is_bold and _SAYS["framed"].fullmatch(bare) is not None:
         return _TITLE
     plain = mask(bare.strip("*_: "))
-    if len(plain.split()) > _WORDS or plain[-1:] in ".!?,;":
+    if len(plain.split()) > _WORDS or plain[-1:] in ".!?,;" or ": ·" in plain:
         return 0
-    if _SAYS["bold"].fullmatch(bare) is not None:
+    if is_bold:
         return _TITLE
     instructs = _SAYS["instructs"].search(plain) is not None and _SAYS["only_forbids"].fullmatch(plain) is None
     if instructs or any(amount.unit for amount in amounts(plain)):

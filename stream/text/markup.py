@@ -36,6 +36,7 @@ _OF_LISTS = re.compile(
 _BEFORE = 40  #: characters before a bracket that say what it is
 _BRACES = 300  #: characters before a bracket in which braces are looked for
 _TICKS = re.compile(r"`+")
+_INK = re.compile(r"\S")
 _TICKS_OR_TILDES = re.compile(r"`+|~~~+")
 _BLANK_LINE = re.compile(r"\n[ \t]*+\n")
 
@@ -167,6 +168,15 @@ def covers(spans: Spans, offset: int) -> bool:
     """Return whether an offset lies in one of the spans, which must be in order."""
     before = bisect_right(spans, (offset, sys.maxsize))
     return before > 0 and offset < spans[before - 1][1]
+
+
+def blank_code(text: str) -> str:
+    """Put spaces for code, so that offsets and lines stay."""
+    pieces, end = [], 0
+    for start, stop in code_spans(text):
+        pieces += [text[end:start], _INK.sub(" ", text[start:stop])]
+        end = stop
+    return "".join([*pieces, text[end:]])
 
 
 def _rest_of_fence_line(text: str, start: int, end: int, after: int) -> str | None:

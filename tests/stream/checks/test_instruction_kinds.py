@@ -44,6 +44,8 @@ CASES = [
     ("combination.repeat_prompt(prompt='Write a poem.')", "write a poem.\n\nRoses", "Here: Write a poem."),
     ("pattern.require(regex='(?i)ticket #[0-9]+')", "See Ticket #42.", "See ticket 42."),
     ("pattern.forbid(regex='as an ai')", "Sure.", "It is so, as an ai."),
+    ("pattern.forbid(regex='!',skip_code=true)", "`a != b`\n~~~\n!\n~~~", "`a`!"),
+    ("pattern.require(regex='!',skip_code=true)", "`a`!", "`a != b`"),
 ]
 
 
@@ -63,6 +65,7 @@ def test_instruction_is_told_kept_from_broken(name: str, good: str, bad: str) ->
         ("case.upper", "ONE Two", "Two"),
         ("keywords.forbidden_words(words=sorry)", "I am Sorry.", "Sorry"),
         ("pattern.forbid(regex='[0-9]+')", "héé ünd 42.", "42"),
+        ("pattern.forbid(regex='[0-9]+',skip_code=true)", "`1é` ```2``` is 42.", "42"),
     ],
 )
 def test_the_failing_span_is_pointed_at(name: str, text: str, span: str) -> None:
@@ -82,11 +85,26 @@ def test_the_failing_span_is_pointed_at(name: str, text: str, span: str) -> None
         ('"Really?" he asked. "Yes!"', 3),
         ("1. Open it.\n2. Save it.", 4),
         ("So what?! Nothing.", 2),
+        ("Open Mon. to Fri. from 9 a.m. to 5 p.m.", 1),
+        ("It costs $5.50 (incl. VAT).", 1),
     ],
 )
 def test_sentences_are_counted_as_the_reference_program_does(text: str, count: int) -> None:
     exactly = f"(at_least={count},at_most={count})" if count else "(at_most=0)"
     assert find(f"length.number_sentences{exactly}", text).result is Result.PASS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nach Art. 6 Abs. 1 DSGVO ist das erlaubt.",
+        "Der Preis beträgt ca. 20 Euro inkl. MwSt. und Versand.",
+        "La Dra. Ruiz está en la pág. 3.",
+        "Voir art. 5, al. 2 et M. Dupont.",
+    ],
+)
+def test_short_forms_of_other_languages_end_no_sentence(text: str) -> None:
+    assert find("length.number_sentences(at_most=1)", text).result is Result.PASS
 
 
 def test_case_does_not_apply_to_a_script_without_case() -> None:

@@ -6,10 +6,12 @@ from turnsignal.stream.checks import parse_check
 from turnsignal.stream.checks.protocol import Result
 from turnsignal.stream.citations.reader import citation_reader
 from turnsignal.stream.conversations.exchanges import Response
+from turnsignal.stream.names import write_name
+from turnsignal.stream.prompts.proposals import EMOJIS as EMOJI_PATTERN
 from turnsignal.stream.prompts.reader import MAX_PROPOSALS, read_prompt
 
-EMOJIS = r"pattern.forbid(regex='[\\x{1F300}-\\x{1FAFF}\\x{2600}-\\x{27BF}]')"
-HEADINGS = r"pattern.forbid(regex='(?m)^ {0,3}#{1,6}[ \\t]')"
+EMOJIS = write_name("pattern.forbid", {"regex": EMOJI_PATTERN})
+HEADINGS = r"pattern.forbid(regex='(?m)^ {0,3}#{1,6}[ \\t]',skip_code=true)"
 
 
 def asked(prompt: str) -> list[str]:
@@ -63,7 +65,10 @@ PLAIN = [
     ('Never say "as an AI".', ["keywords.forbidden_words(words='as an AI')"]),
     ('Use the word "please" at least twice.', ["keywords.frequency(at_least=2,word=please)"]),
     ("The letter q must appear fewer than 3 times.", ["keywords.letter_frequency(at_most=2,letter=q)"]),
-    ('End every answer with "Anything else? Ask."', ["startend.end_checker(phrase='Anything else? Ask.')"]),
+    (
+        'End every answer with "Anything else? Ask."',
+        [r"pattern.require(regex='(?i)Anything\\s+else\\?\\s+Ask[\\W_]*\\z')"],
+    ),
     ('Begin each reply with "Hello".', [r"pattern.require(regex='(?i)\\A\\s*Hello')"]),
     ('Answer with one of the following: "Yes.", "No."', ["format.constrained_response(options='Yes.|No.')"]),
     ("Give two answers, separated by six asterisks.", ["combination.two_responses"]),
@@ -87,12 +92,55 @@ def test_an_instruction_proposes_its_check(prompt: str, checks: list[str]) -> No
     assert asked(prompt) == checks
 
 
+CAPITALS = r"pattern.forbid(regex='\\b[A-Z]{2,}(?:[ \\t]+[A-Z]{2,}){2,}',skip_code=true)"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "check"),
+    [
+        ("Never use all capital letters.", CAPITALS),
+        ("Do not write in capital letters.", CAPITALS),
+        ("Don't write in all capital letters.", CAPITALS),
+        ("Never reply in upper case.", CAPITALS),
+        ("Never use all caps.", CAPITALS),
+        ("Use no capital letters.", "case.lower"),
+        ("Write in lowercase. No capital letters are allowed.", "case.lower"),
+    ],
+)
+def test_not_in_capitals_does_not_ask_for_small_letters(prompt: str, check: str) -> None:
+    assert asked(prompt) == [check]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "good", "bad"),
+    [
+        ('Sign off with "Best regards, The Team".', "Yes.\n\n**Best regards,\nThe Team**", "Yes."),
+        ('End with "This is not legal advice."', "No. _This is not legal advice_", "This is not legal advice. Bye."),
+        ("No headings.", "```\n# comment\n```\nDone.", "# Done"),
+        ("No bullet points.", "```\n- a\n```\nDone.", "- a"),
+        ("No exclamation marks.", "Use `a != b`.", "Use `a`!"),
+        ("Never use semicolons.", "Use `a;`.", "Yes; no."),
+        ("Do not use HTML.", "Use\n```\nMap<string, number>\n```", "<b>Yes</b>"),
+        ("No emojis.", "✓ Call ☎ 5 ➡ now ♫", "⭐"),
+        ("No emojis.", "Yes.", "▶️"),
+        ("No emojis.", "Yes.", "🇫🇷"),
+        ("No emojis.", "Yes.", "1️⃣"),
+        ("No emojis.", "Yes.", "⏰"),
+        ("No lists.", "1.5 - 2", "1. Yes"),
+        ('Never write "tax evasion".', "Tax.", "Tax evasion"),
+    ],
+)
+def test_a_proposed_check_passes_what_keeps_the_instruction(prompt: str, good: str, bad: str) -> None:
+    (name,) = asked(prompt)
+    results = [parse_check(name).check(Response(text, [], citation_reader())).result for text in (good, bad)]
+    assert results == [Result.PASS, Result.FAIL]
+
+
 NOTHING = [
     "You are a helpful assistant of Acme.",
     "You may use tables and emojis.",
     "Bullet points are fine.",
     "Don't hesitate to ask.",
-    "Do not write comma-separated lists.",
     "Write numbers below ten as words.",
     'Mention products such as "Alpha" where they help.',
     "Do not answer in JSON.",
@@ -113,6 +161,7 @@ def test_what_no_check_can_tell_proposes_none(prompt: str) -> None:
 
 #: prompt → the words that no check accounts for; … stands for quoted text
 LEFT_OVER = {
+    "Do not write comma-separated lists.": "comma-separated",
     "Keep sentences under 20 words.": "sentences",
     "Sentences should not exceed 25 words.": "Sentences",
     "No sentence longer than 12 words.": "sentence",

@@ -4,7 +4,7 @@ import pytest
 
 from turnsignal.stream.prompts.reader import read_prompt
 
-HEADINGS = r"pattern.forbid(regex='(?m)^ {0,3}#{1,6}[ \\t]')"
+HEADINGS = r"pattern.forbid(regex='(?m)^ {0,3}#{1,6}[ \\t]',skip_code=true)"
 
 
 def asked(prompt: str) -> list[str]:
@@ -42,6 +42,10 @@ def test_what_is_general_narrows_nothing(prompt: str) -> None:
 
 
 NARROW = {
+    "S: one paragraph.\nA: at most three sentences.": "A",
+    "# Part A\nNo emojis.": "Part A",
+    "# Section 2\nNo emojis.": "Section 2",
+    "Part B: no emojis": "Part B",
     "## Escalations\n- No emojis.": "Escalations",
     "1. Details: no emojis": "Details",
     "Headline:\n- no emojis": "Headline",
@@ -255,14 +259,22 @@ def test_an_unrelated_sentence_lets_nothing_off(prompt: str, check: str) -> None
         ("Headings: none", HEADINGS),
         ("Headings are banned.", HEADINGS),
         ("Do not use headings under any circumstances.", HEADINGS),
-        ("Do not use lists or headings.", HEADINGS),
         ("Language: German", "language.is(code=de)"),
         ("German only.", "language.is(code=de)"),
         ("**ALWAYS** answer in **German**.", "language.is(code=de)"),
         ("Always answer in German, even if the user writes in English.", "language.is(code=de)"),
         ("Banned words: cheap, budget.", "keywords.forbidden_words(words='cheap|budget')"),
         ('Say "arr" at least once in every reply.', "keywords.existence(words=arr)"),
-        ('Every reply ends with "Thank you."', "startend.end_checker(phrase='Thank you.')"),
+        ("Responses shorter than 250 words.", "length.number_words(at_most=249)"),
+        ("Total length below 150 words.", "length.number_words(at_most=149)"),
+        ("One or two short sentences per message.", "length.number_sentences(at_least=1,at_most=2)"),
+        ("Language: Portuguese (Brazil)", "language.is(code=pt)"),
+        ('Add "Enjoy!" at the end.', "startend.end_checker(phrase='Enjoy!')"),
+        ('Sign off as "Ada from Acme".', "startend.end_checker(phrase='Ada from Acme')"),
+        ('Every response must contain "No advice".', "keywords.existence(words='No advice')"),
+        ("Input: the text.\nOutput: a single JSON object and nothing else.", "format.json"),
+        ("Respond with valid JSON and nothing else.", "format.json"),
+        ('Every reply ends with "Thank you."', r"pattern.require(regex='(?i)Thank\\s+you[\\W_]*\\z')"),
         ("Return a valid JSON array.", "format.json"),
         ("Do not wrap the answer in code fences.", "pattern.forbid(regex='```')"),
     ],

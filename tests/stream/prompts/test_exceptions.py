@@ -1,0 +1,120 @@
+"""An exception counts wherever it stands in a prompt: it makes the check doubtful that it is an exception to."""
+
+import pytest
+
+from turnsignal.stream.prompts.reader import read_prompt
+
+ROLE = "You are a support assistant of Acme.\n\n"
+
+
+def doubt(prompt: str, check: str) -> str | None:
+    """Why the first check of a family is doubtful, None if it is not."""
+    return next(one.doubt for one in read_prompt(ROLE + prompt).proposals if one.check.startswith(check))
+
+
+EXCEPTIONS = {
+    "citation.required": {
+        "Every answer must cite an article.\n- Be kind.\n- If no article helps, say so; do not cite an article.": (
+            "do not cite an article."
+        ),
+        "Always cite a source. When nothing fits, say that you don't know; no citation is needed.": "no citation is",
+        "Always cite a source.\n\nBe kind.\n\nGreetings and thanks are answered without citations.": "Greetings",
+        'Always cite a source.\n\n# No answer\nUse: "The sources do not say." without a citation': "Use: ",
+        "Don't cite anything when you greet the user.\n\nBe kind.\n\nAlways cite a source.": "Don't cite",
+        "Always cite a source.\n\n<greeting>\nBe warm. Leave the citation out.\n</greeting>": "Leave the",
+        "Always cite a source.\n\nBe kind.\n\n- Where the documents are empty, cite nothing.": "Where the documents",
+    },
+    "pattern.require": {
+        "Always end with a question.\n\nBe kind.\n\nIf the user says goodbye, do not ask a question.": "If",
+        "Always end with a question mark.\n\n<crisis>Give the number 988. Do not ask a question.</crisis>": "Do",
+        'Always end with a question.\n\nBe kind.\n\nWhen the user says "stop", do not ask anything.': "When",
+        'Always end with a question.\n\nBe kind.\n\nWhen the hero dies, end with "THE END".': "When the",
+    },
+    "startend.end_checker": {
+        'End each turn with "What do you do?"\nBe kind.\nWhen the player dies, end with "THE END".': "When the",
+    },
+    "length.number_words": {
+        "Keep replies under 100 words.\n\n# Recipes\nThere is no word limit.": "There is no word limit.",
+        "Keep replies under 100 words.\nBe kind.\nIf the user asks for details, use up to 300 words.": "If the",
+    },
+    "language.is": {"Answer in German.\nBe kind.\nIf the user writes French, answer in French.": "If the user writes"},
+    "format.json": {
+        "Output valid JSON only.\n\n# Errors\n\nExplain them in plain text.": "Explain them in plain text."
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("check", "prompt", "reason"),
+    [(check, prompt, reason) for check, prompts in EXCEPTIONS.items() for prompt, reason in prompts.items()],
+)
+def test_an_exception_is_the_reason_for_doubt_wherever_it_stands(check: str, prompt: str, reason: str) -> None:
+    assert f"has an exception (“{reason}" in (doubt(prompt, check) or "")
+
+
+@pytest.mark.parametrize(
+    ("check", "prompt"),
+    [
+        ("citation.required", "Always cite a source. Be kind. Never cite Wikipedia. Don't cite more than two sources."),
+        ("citation.required", "Always cite a source.\n\nBe kind.\n\nDon't put citations in headings."),
+        ("pattern.require", "Always end with a question.\n\nBe kind.\n\nDon't ask more than one question."),
+        ("length.number_words", "Keep replies under 300 words.\nBe kind.\nIf the user is angry, use up to 100 words."),
+        ("length.number_words", "On Slack, at most 40 words.\n\nBe kind.\n\nOn web, answers can be longer."),
+        ("format.json", "Output valid JSON only.\n\nBe kind.\n\nDo not use Markdown."),
+        ("language.is", "Always reply in Arabic. Do not use English words."),
+        ("pattern.forbid", "No question marks. Put quotation marks around titles."),
+    ],
+)
+def test_what_excepts_nothing_changes_nothing(check: str, prompt: str) -> None:
+    assert doubt(prompt, check) is None
+
+
+@pytest.mark.parametrize(
+    "prescribing",
+    [
+        "If the documents don't contain the answer, say \"I couldn't find that.\" and don't cite anything.",
+        "If the documents don't contain the answer, say \"I couldn't find that.\" and cite nothing.",
+        "If the documents don't contain the answer, say \"I couldn't find that.\" without a citation.",
+    ],
+)
+def test_a_prescribed_reply_that_does_without_is_exempt_and_no_exception(prescribing: str) -> None:
+    reading = read_prompt(f"{ROLE}- Always cite a source.\n- Be kind.\n- {prescribing}\n")
+    assert [one.text for one in reading.exempt] == ["I couldn't find that."]
+    assert [one.check for one in reading.proposals if one.doubt is None] == ["citation.required"]
+
+
+def test_what_no_check_can_tell_beside_what_one_can_is_listed() -> None:
+    reading = read_prompt(ROLE + "Do not use slang, abbreviations or emojis.")
+    assert reading.uncovered == ("Do not use slang, abbreviations or emojis. (no check: slang, abbreviations)",)
+    assert [one.doubt for one in reading.proposals] == [None]
+
+
+OTHERS_TEXTS = [
+    "You check our marketing copy. The copy must not contain jargon, ever. It must not use exclamation marks.",
+    "You review e-mails that agents wrote. They should be under 100 words. They should not contain exclamation marks.",
+    "You check our blog drafts. They must not contain emojis.",
+    "You grade tickets. The agent's reply must be in English. It must not use emojis.",
+    "A rep pastes the e-mail. A good e-mail is short: it must be under 120 words. It should not contain emojis.",
+    'You improve CVs. Users paste a CV. It must not contain the word "responsible".',
+    "Agents send you drafts of replies. Drafts must be polite. They must not contain emojis.",
+    "Agents send you drafts. Do not use emojis in them.",
+    "You make slides. Each slide has a title. No more than 30 words.",
+]
+
+
+@pytest.mark.parametrize("prompt", OTHERS_TEXTS)
+def test_a_rule_about_the_subject_of_the_sentence_before_is_doubtful(prompt: str) -> None:
+    assert [one.check for one in read_prompt(prompt).proposals if one.doubt is None] == []
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Keep your answers short. They must not contain emojis.",
+        "You write product texts. They must not contain emojis.",
+        "Each reply is short. It must not contain emojis.",
+        "The assistant's replies are short. They must not contain emojis.",
+    ],
+)
+def test_a_rule_about_the_answer_of_the_sentence_before_is_sure(prompt: str) -> None:
+    assert [one.doubt for one in read_prompt(ROLE + prompt).proposals] == [None]

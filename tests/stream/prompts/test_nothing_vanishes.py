@@ -1,0 +1,67 @@
+"""Every instruction of a prompt is covered, doubtful or listed, wherever it stands; examples alone are not read."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from turnsignal.stream.prompts.reader import read_prompt
+
+INSTRUCTIONS = [
+    "Never use emojis.",
+    "Keep every answer under 120 words.",
+    "Always cite a source.",
+    "Output a single JSON object and nothing else.",
+    "Do not give legal advice.",
+    "Links go at the end.",
+    "Ask one question at a time.",
+    'Sign off with "Best regards, Ada".',
+    "Use the customer's first name at most once.",
+    "If the user is angry, apologise in one sentence.",
+    'Greeting: "Hi {first_name},"',
+    "No lists.",
+    "Respond only in German.",
+    'If nothing fits, say "I do not know." and cite nothing.',
+    "Do not wrap the answer in code fences.",
+    "Titles are in title case.",
+]
+PLACES = [
+    "{}",
+    "- {}",
+    "1. {}",
+    "# Style\n{}",
+    "## Refunds\n\n- {}",
+    "**{}**",
+    "# Never do\nBe rude.\n\n{}",
+    "<rules>{}</rules>",
+    "<crisis>\n{}\n</crisis>",
+    "Subject line: {}",
+    "A: {}",
+    "Input: the text of a letter.\nOutput: one paragraph. {}",
+    "Input: the text of a letter.\nOutput: plain text.\n{}",
+    "| Topic | Rule |\n|---|---|\n| Style | {} |",
+    "When you answer:\n- {}",
+    "Be kind; {}",
+    "Be kind. {} Be brief.",
+    "> {}",
+    "Step 1: {}",
+]
+
+
+def listed(prompt: str) -> str:
+    reading = read_prompt(prompt)
+    sentences = [sentence for one in reading.proposals for sentence in one.sentences]
+    return "\n".join([*sentences, *reading.uncovered, *(one.sentence for one in reading.exempt)])
+
+
+@given(st.lists(st.tuples(st.sampled_from(INSTRUCTIONS), st.sampled_from(PLACES)), min_size=1, max_size=6))
+def test_every_instruction_is_covered_doubtful_or_listed(parts: list[tuple[str, str]]) -> None:
+    prompt = "You are a support assistant of Acme.\n\n" + "\n\n".join(place.format(rule) for rule, place in parts)
+    shown = listed(prompt)
+    for rule, _ in parts:
+        assert rule.rstrip(".") in shown
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("rule", INSTRUCTIONS)
+def test_an_instruction_is_shown_wherever_it_stands(rule: str, place: str) -> None:
+    assert rule.rstrip(".") in listed(f"You are a support assistant of Acme.\n\n{place.format(rule)}\n")
