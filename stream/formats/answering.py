@@ -64,7 +64,7 @@ class Answering:
         self._beside: Counter[bytes] = Counter()  # calls of traces in which a history holds another answer, less others
         self._quoting: Counter[bytes] = Counter()  # calls that quote an exchange of their trace
         self._rewording: Counter[bytes] = Counter()  # and word its answer anew
-        self._open: tuple[Call | None, bool] = None, False
+        self._open: tuple[Call | None, bool | None] = None, False
         self._unsure = _Unsure()
         self.prompts: Prompts | None = None  # of the log
 
@@ -163,8 +163,11 @@ class Answering:
             return self._rewording[key] > _MOST * times
         return rewords(call, question, answer)
 
-    def doubt(self, call: Call, *, is_about: bool) -> None:
-        """Take in a call that quotes an exchange, of which nothing tells whether the user saw what it got."""
+    def doubt(self, call: Call, *, is_about: bool | None) -> None:
+        """Take in a call of which nothing tells whether the user saw what it got.
+
+        is_about: whether it is taken for about an exchange that it quotes; None where it was asked the same.
+        """
         self._open = call, is_about
 
     def settle(self, last: Call) -> None:
@@ -185,13 +188,13 @@ class Answering:
 
 
 class _Unsure:
-    """Calls that quote an exchange of their trace, and what was guessed of them."""
+    """Calls that quote an exchange of their trace, or were asked the same, and what was guessed of them."""
 
     def __init__(self) -> None:
-        self._calls = Counter[bool]()
-        self._shown: dict[bool, str] = {}
+        self._calls = Counter[bool | None]()
+        self._shown: dict[bool | None, str] = {}
 
-    def add(self, call: Call, *, is_about: bool) -> None:
+    def add(self, call: Call, *, is_about: bool | None) -> None:
         self._calls[is_about] += 1
         if is_about not in self._shown:
             self._shown[is_about] = one_line(spoken_in(call.outputs)[0].text, _SHOWN)
@@ -208,6 +211,12 @@ class _Unsure:
             warnings.append(
                 f"{seen:,} calls that quote a question with its answer are taken for what users saw in its "
                 f"stead{shown[False]}: where users saw the answer that is quoted, leave these calls out of the log"
+            )
+        if same := self._calls[None]:
+            warnings.append(
+                f"{same:,} answers are those of the last call of a trace, before which another was asked the same "
+                f"under other instructions{shown[None]}: where users saw what that got, leave the last ones out of the log, "
+                "or trace each request as a root span with its input and output"
             )
         return warnings
 

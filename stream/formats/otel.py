@@ -19,12 +19,7 @@ from turnsignal.stream.formats.values import (
 
 _ANSWERS = ("chat", "generate_content", "text_completion", "completion")
 _METADATA = ("metadata.", "ai.telemetry.metadata.")
-_EVENT_ROLES = {
-    "gen_ai.system.message": "system",
-    "gen_ai.user.message": "user",
-    "gen_ai.assistant.message": "assistant",
-    "gen_ai.tool.message": "tool",
-}
+_EVENT_ROLES = {f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")}
 _TEXTS = ("content", "message")  #: of an event, which may be blocks as JSON
 _DETAILS = "gen_ai.client.inference.operation.details"
 _CONTENTS = {"gen_ai.content.prompt": "gen_ai.prompt", "gen_ai.content.completion": "gen_ai.completion"}

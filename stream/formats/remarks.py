@@ -108,7 +108,17 @@ def _is_beside(call: Call, before: Call, answering: Answering | None) -> bool:
         return True
     if _is_verdict(call, before) or _is_title(call, before, answering) or _is_framed(call, before, answering):
         return True
+    if answering is not None and _may_be_beside(call, before) and not answering.converses(call):
+        answering.doubt(call, is_about=None)
     return is_about(call, exchange, is_other=is_other, before=before, answering=answering)
+
+
+def _may_be_beside(call: Call, before: Call) -> bool:
+    """Say whether two were asked the same under different instructions, and each got more than few words."""
+    asked, before_asked = (spoken_in(each.inputs)[-1:] for each in (call, before))
+    are_same = bool(asked and before_asked) and asked[0].text.strip() == before_asked[0].text.strip()
+    got = (spoken_in(each.outputs)[0].text for each in (call, before))
+    return are_same and are_others(call, before) and not any(map(are_few, got))
 
 
 def _takes_up(call: Call, exchange: Sequence[Message]) -> bool:

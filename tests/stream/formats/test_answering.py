@@ -155,3 +155,18 @@ def test_nothing_is_known_before_anything_is_said() -> None:
     assert not answering.converses(call)
     assert not answering.answers_nobody(call)
     assert answering.may_title(call)
+
+
+NOTED: Step = ("Note what is worth remembering.", as_typed, lambda question, _: f"The user wants to know: {question}")
+
+
+@pytest.mark.parametrize("many", [2, 4])
+def test_what_is_asked_the_same_after_an_answer_that_histories_hold_is_none(many: int) -> None:
+    seen, warnings = seen_in(traces(ANSWER, NOTED, history=True, many=many))
+    assert (seen, warnings) == (list(ANSWERS[:many]), [])
+
+
+def test_where_no_history_tells_which_of_two_was_seen_a_warning_quotes_the_one_that_is_taken() -> None:
+    seen, (warning,) = seen_in(traces(ANSWER, NOTED, many=2))
+    assert seen == [NOTED[2](f"What do I do in my case {number}, please?", "") for number in range(2)]
+    assert "another was asked the same under other instructions, such as “The user wants to know" in warning

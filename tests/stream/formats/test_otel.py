@@ -87,3 +87,11 @@ def test_blocks_in_an_event_are_its_text_and_times_by_another_name_are_read() ->
     assert [message.text for message in (*call.inputs, *call.outputs)] == ["How do I pay?", "By card."]
     assert call.start is not None
     assert call.end == call.start + 2
+
+
+def test_the_system_message_of_a_span_event_is_one() -> None:
+    said = (("system", "Write a title."), ("user", "How do I pay?"))
+    events = [{"name": f"gen_ai.{role}.message", "attributes": {"content": text}} for role, text in said]
+    span = {"traceId": "t1", "spanId": "s1", "attributes": {"gen_ai.operation.name": "chat"}, "events": events}
+    (call,) = OpenTelemetry().read(span, Counter())
+    assert [(message.role, message.text) for message in call.inputs] == list(said)
