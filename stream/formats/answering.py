@@ -215,8 +215,8 @@ class _Unsure:
         if same := self._calls[None]:
             warnings.append(
                 f"{same:,} answers are those of the last call of a trace, before which another was asked the same "
-                f"under other instructions{shown[None]}: where users saw what that got, leave the last ones out of the log, "
-                "or trace each request as a root span with its input and output"
+                f"under other instructions{shown[None]}: where users saw what that got, leave the last ones out of the "
+                "log, or trace each request as a root span with its input and output"
             )
         return warnings
 
