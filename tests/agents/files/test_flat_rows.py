@@ -142,3 +142,28 @@ def test_a_row_that_calls_a_tool_and_says_nothing_is_left_out(name: str, tmp_pat
     turns, report = read(spelled(tmp_path / name, [*records, row(3, "assistant", "So.", tool_calls="")]))
     assert [turn["text"] for turn in turns] == ["How?", "So."]
     assert not report.refused
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.jsonl", "log.json"])
+@pytest.mark.parametrize(
+    ("holder", "key"), [("metadata", "conversation_id"), ("extra", "session_id"), ("meta", "chatId")]
+)
+def test_the_conversation_that_an_object_of_a_row_names_is_its_own(
+    name: str, holder: str, key: str, tmp_path: Path
+) -> None:
+    records = [
+        row(number, "user" if number < 3 else "assistant", f"Text {number}", id=number) for number in range(1, 5)
+    ]
+    for number, record in enumerate(records):
+        del record["conversation_id"]
+        record[holder] = {key: "ab"[number % 2]}
+        if name == "log.csv":
+            record[holder] = f'"{{""{key}"": ""{"ab"[number % 2]}""}}"'
+    turns, report = read(spelled(tmp_path / name, records))
+    assert [(turn["conversation_id"], turn["text"]) for turn in turns] == [
+        ("a", "Text 1"),
+        ("b", "Text 2"),
+        ("a", "Text 3"),
+        ("b", "Text 4"),
+    ]
+    assert report.warnings == []
