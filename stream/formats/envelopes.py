@@ -21,7 +21,16 @@ from turnsignal.stream.formats.messages import is_pair, role_of
 from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, Record, Row
 from turnsignal.stream.formats.rows import is_between
 from turnsignal.stream.formats.times import BEGAN
-from turnsignal.stream.formats.values import contexts_of, conversation_of, first, id_of, mapping, nested, owner_of, seconds
+from turnsignal.stream.formats.values import (
+    contexts_of,
+    conversation_of,
+    first,
+    id_of,
+    mapping,
+    nested,
+    owner_of,
+    seconds,
+)
 from turnsignal.stream.text.visible import one_line
 
 _TRIED = 50  #: records that are tried, and items of their lists
