@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from turnsignal.agents.files.heaps import Heaps
 from turnsignal.stream.formats.protocol import Assumed, Row, TurnFields
 from turnsignal.stream.formats.row_doubts import RowDoubts
+from turnsignal.stream.formats.row_ties import RowTies
 from turnsignal.stream.formats.rows import turns_of
 
 
@@ -14,6 +15,7 @@ class DealtRows(Heaps[Row]):
     def __init__(self, doubts: RowDoubts) -> None:
         super().__init__(kind=Row)
         self._doubts = doubts
+        self._ties = RowTies()
 
     def take(self, part: TurnFields | Row, line: int) -> bool:
         """Add a row; False for one that cannot be kept, as no turn can."""
@@ -23,10 +25,12 @@ class DealtRows(Heaps[Row]):
             self.put(str(row.turn.get("conversation_id")), row)
         except (RecursionError, OverflowError, TypeError, ValueError):
             return False
+        self._ties.add(row.turn)
         return True
 
     def turns(self, assumed: Assumed) -> Iterator[tuple[TurnFields, int]]:
         """Give the turns of each conversation, each with its line."""
         for _, rows in self.groups():
+            self._ties.settle(rows, assumed)
             self._doubts.add(rows)
             yield from turns_of(rows, assumed)

@@ -23,7 +23,7 @@ from turnsignal.stream.formats.row_order import RowOrder, TurnedRound
 from turnsignal.stream.formats.rows import STATES, goes_on, is_change, is_plain
 from turnsignal.stream.formats.times import DESCENDING, NEWEST_FIRST
 from turnsignal.stream.formats.unseen import is_unseen
-from turnsignal.stream.formats.values import conversation_of, first, id_of
+from turnsignal.stream.formats.values import first, id_of, owner_of
 
 _NAMES = ("message_id", "messageId", "msg_id", "msgId", "uuid", "_id", "id")  #: of a message's own id
 _FILES = 20  #: whose first records say which of these names it
@@ -117,7 +117,7 @@ def _names_messages(key: str, rows: Sequence[Record]) -> bool:
     for row in rows:
         if (named := id_of(row.get(key))) is None:
             continue
-        conversation, text = conversation_of(row), f"{row.get('role')} {first(row, 'text', 'content', 'parts') or ''}"
+        conversation, text = owner_of(row), f"{row.get('role')} {first(row, 'text', 'content', 'parts') or ''}"
         before = texts.get((conversation, named), "")
         is_state = goes_on(before, text) or goes_on(text, before) or is_change(row)
         if named == conversation or not is_state:

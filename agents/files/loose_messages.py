@@ -8,6 +8,7 @@ from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.formats.mapping import describe_key
 from turnsignal.stream.formats.messages import role_of
 from turnsignal.stream.formats.protocol import Assumed, Record
+from turnsignal.stream.formats.several_at_once import SEVERAL, look_like_several
 from turnsignal.stream.formats.values import first
 
 _MOST = 50_000  #: messages that are taken for one conversation,
@@ -59,5 +60,6 @@ class LooseMessages:
             raise TurnsignalError(msg)
         self.begun, self._bytes = self._last if self._messages else (0, 0)
         self._assumed[_TAKEN] += len(taken)
+        self._assumed[SEVERAL] += len(taken) * look_like_several(taken)
         self._assumed[_CUT] += len(self._messages)
         return {"messages": taken}

@@ -18,7 +18,7 @@ from turnsignal.stream.formats.mapping import parse_format_mapping
 from turnsignal.stream.formats.messages import role_of
 from turnsignal.stream.formats.protocol import LogFormat
 from turnsignal.stream.formats.times import BEGAN
-from turnsignal.stream.formats.values import conversation_of, first, nested
+from turnsignal.stream.formats.values import conversation_of, first, nested, owner_of
 from turnsignal.stream.formats.vendors import VENDORS
 from turnsignal.stream.text.loose_json import load_json
 from turnsignal.stream.text.visible import one_line
@@ -347,7 +347,7 @@ _RECORD_KEYS = {"id", "trace_id", "traceId", "run_type", "conversation_id", "rol
 
 def is_bare_message(value: Any) -> bool:
     """Say whether a record is a message alone, without a word of whose it is."""
-    if not isinstance(value, dict) or conversation_of(value) is not None or _is_turn_of_none(value):
+    if not isinstance(value, dict) or owner_of(value) is not None or _is_turn_of_none(value):
         return False
     speaks = role_of(value.get("role", value.get("type")))
     return speaks is not None and ("content" in value or "data" in value or "text" in value)

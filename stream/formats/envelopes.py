@@ -21,7 +21,16 @@ from turnsignal.stream.formats.messages import is_pair, role_of
 from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, Record, Row
 from turnsignal.stream.formats.rows import is_between
 from turnsignal.stream.formats.times import BEGAN
-from turnsignal.stream.formats.values import contexts_of, conversation_of, first, id_of, mapping, nested, seconds
+from turnsignal.stream.formats.values import (
+    contexts_of,
+    conversation_of,
+    first,
+    id_of,
+    mapping,
+    nested,
+    owner_of,
+    seconds,
+)
 from turnsignal.stream.text.visible import one_line
 
 _TRIED = 50  #: records that are tried, and items of their lists
@@ -63,7 +72,7 @@ class Enveloped(NamedTuple):
             is_empty = False
             run = next((named for each in holders if (named := id_of(first(each, *_RUNS))) is not None), None)
             if _RETRIEVED in inner:
-                conversation = conversation_of(inner, *contexts_of(inner))
+                conversation = owner_of(inner)
                 documents = inner[_RETRIEVED]
                 yield Call("retrieval:", "retrieval", within=run, conversation=conversation, documents=documents)
                 continue

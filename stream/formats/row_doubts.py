@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from turnsignal.stream.formats.messages import shown_of
 from turnsignal.stream.formats.protocol import Assumed, Row
+from turnsignal.stream.formats.row_ties import UNSETTLED
+from turnsignal.stream.formats.several_at_once import doubt_several
 
 _OWNERS = (
     *("tenant_id", "tenantId", "tenant", "org_id", "orgId", "organization_id", "organizationId", "account_id"),
@@ -40,7 +42,9 @@ class RowDoubts:
 
     def doubts(self, assumed: Assumed) -> list[str]:
         """Say what is doubtful. assumed: the counts of the log, of which those of roles say who is read as whom."""
-        return [*self._doubt_owners(), *self._doubt_answers(), *self._doubt_speakers(assumed)]
+        ties = self._doubt_ties(assumed)
+        order = self._doubt_owners() or ties  # what several say at once may well have one time
+        return [*order, *self._doubt_answers(), *self._doubt_speakers(assumed), *doubt_several(assumed)]
 
     def _doubt_owners(self) -> list[str]:
         column, n = max(self._owners.items(), key=lambda each: each[1], default=("", 0))
@@ -61,6 +65,12 @@ class RowDoubts:
             "first, as in jq -c '.content = (.content | ((fromjson? | .answer?) // .))' FILE"
         )
         return [doubt]
+
+    def _doubt_ties(self, assumed: Assumed) -> list[str]:
+        n = assumed.pop(UNSETTLED, 0)
+        if n < 2 or n * _OFTEN < self.conversations:
+            return []
+        return [f"{n:,} {UNSETTLED}: export times to the millisecond, or rows with ids that rise, in their order"]
 
     def _doubt_speakers(self, assumed: Assumed) -> list[str]:
         """Say where two words for who speaks are read as one: the rarer one may be a person who takes over."""

@@ -14,7 +14,7 @@ from turnsignal.stream.formats.messages import REDACTED, read_message, role_of
 from turnsignal.stream.formats.protocol import Assumed, Message, Record, Row, TurnFields
 from turnsignal.stream.formats.rows import FOR_NOBODY, is_between, is_plain, step_in, with_said
 from turnsignal.stream.formats.unseen import is_unseen
-from turnsignal.stream.formats.values import conversation_of, first, id_of, is_redacted, items, nested
+from turnsignal.stream.formats.values import first, id_of, is_redacted, items, nested, owner_of
 from turnsignal.stream.records.turns import decode_turn
 
 _NESTED = ("retrieved", "routed_to", "truth", "metadata")
@@ -27,7 +27,7 @@ class Turns:
 
     def looks_like(self, sample: Sequence[Record]) -> str:
         """Recognise records that have the id of a conversation, a role and a text."""
-        is_turn = any("role" in one and _SAID & one.keys() and conversation_of(one) for one in sample)
+        is_turn = any("role" in one and _SAID & one.keys() and owner_of(one) for one in sample)
         return "the id of a conversation, a role and a text in a record" if is_turn else ""
 
     def read(self, record: Record, assumed: Assumed) -> Iterator[TurnFields | Row]:
@@ -100,7 +100,7 @@ def read_leniently(record: Record, assumed: Assumed, default_id: str | None = No
         turn["role"] = known
         spelled = str(role).strip().lower()
         assumed[f"role {spelled} is {known}" if spelled != known else "roles in capitals"] += 1
-    if "conversation_id" not in turn and (conversation := conversation_of(turn)):
+    if "conversation_id" not in turn and (conversation := owner_of(turn)):
         turn["conversation_id"] = conversation
         assumed["the id of a session, chat or thread is conversation_id"] += 1
     for key in ("conversation_id", "turn_id"):

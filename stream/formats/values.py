@@ -321,6 +321,15 @@ def contexts_of(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{**each, "session_id": conversation} if conversation else each for each, conversation in named]
 
 
+def owner_of(record: Mapping[str, Any]) -> str | None:
+    """Return the conversation that a record names, itself or in one of the objects that say whose it is.
+
+    >>> owner_of({"role": "user", "metadata": '{"chatId": "c1"}'})
+    'c1'
+    """
+    return conversation_of(record, *contexts_of(record))
+
+
 def id_of(value: object) -> str | None:
     """Return an id as a turn can carry it: a text, a number, or an object that holds one; None for what is none.
 

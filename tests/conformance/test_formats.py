@@ -68,6 +68,8 @@ SHARED = {
     "reshaping",
     "found_in_runs",
     "row_doubts",
+    "row_ties",
+    "several_at_once",
     "row_order",
     "rows",
     "unseen",

@@ -59,9 +59,9 @@ def read(*paths: Path) -> tuple[list[dict[str, Any]], FileReport]:
         (rows(times="1111"), "1234", False),
         (rows(ids="3412"), "2143", False),  # within a second the ids say that the rows stand in order
         (rows(times="4321"), "1234", False),
-        (rows(times="1122"), "4321", False),
+        (rows(times="1122"), "3412", False),  # as ids fall where times rise, roles say it
         (rows(chats="abab"), "2143", False),
-        (rows(ids="4312"), "2143", True),
+        (rows(ids="4312"), "2134", True),
     ],
     ids=["ids", "no ids", "one time", "ids ascend within", "no ties", "oldest first", "other conversations", "both"],
 )
@@ -142,3 +142,68 @@ def test_a_row_that_calls_a_tool_and_says_nothing_is_left_out(name: str, tmp_pat
     turns, report = read(spelled(tmp_path / name, [*records, row(3, "assistant", "So.", tool_calls="")]))
     assert [turn["text"] for turn in turns] == ["How?", "So."]
     assert not report.refused
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.jsonl", "log.json"])
+@pytest.mark.parametrize(
+    ("holder", "key"), [("metadata", "conversation_id"), ("extra", "session_id"), ("meta", "chatId")]
+)
+def test_the_conversation_that_an_object_of_a_row_names_is_its_own(
+    name: str, holder: str, key: str, tmp_path: Path
+) -> None:
+    records = [
+        row(number, "user" if number < 3 else "assistant", f"Text {number}", id=number) for number in range(1, 5)
+    ]
+    for number, record in enumerate(records):
+        del record["conversation_id"]
+        record[holder] = {key: "ab"[number % 2]}
+        if name == "log.csv":
+            record[holder] = f'"{{""{key}"": ""{"ab"[number % 2]}""}}"'
+    turns, report = read(spelled(tmp_path / name, records))
+    assert [(turn["conversation_id"], turn["text"]) for turn in turns] == [
+        ("a", "Text 1"),
+        ("b", "Text 2"),
+        ("a", "Text 3"),
+        ("b", "Text 4"),
+    ]
+    assert report.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("said", "ids", "texts"),
+    [
+        ("a1 u1 u2 a2", "7193", "u1 a1 u2 a2"),  # SELECT * by a key that says nothing
+        ("a1 u1 a2 u2", "7913", "u1 a1 u2 a2"),
+        ("u1 a1 u2 a2", "7193", "u1 a1 u2 a2"),
+        ("a1 u1 a2", "719", "a1 u1 a2"),  # a greeting
+        ("a1 u1 a2 u2 a3", "71936", "a1 u1 a2 u2 a3"),
+        ("u1 u1 a1 a2", "7193", "u1 u1 a1 a2"),
+        ("u1 u2 a1 a2", "1324", "u1 a1 u2 a2"),  # numbers, that rise with the times
+        ("a1 u1 u2 a2", "1234", "a1 u1 u2 a2"),
+    ],
+)
+@pytest.mark.parametrize("name", ["log.csv", "log.jsonl"])
+def test_rows_of_one_time_stand_by_ids_that_rise_or_by_their_roles(
+    said: str, ids: str, texts: str, name: str, tmp_path: Path
+) -> None:
+    is_tied = ids in ("1324", "1234")
+    records = [
+        row(1 if is_tied else 1 + 2 * (n // 2), "user" if text[0] == "u" else "assistant", f"{text} {ids[n]}")
+        | {"id": ids[n] if is_tied else f"x{ids[n]}"}
+        for n, text in enumerate(said.split())
+    ]
+    turns, report = read(spelled(tmp_path / name, records))
+    assert " ".join(turn["text"].split()[0] for turn in turns) == texts
+    assert report.warnings == []
+
+
+def test_many_conversations_whose_rows_of_one_time_stay_in_no_order_are_told(tmp_path: Path) -> None:
+    roles = ("user", "assistant", "assistant", "user")
+    chats = [
+        row(1, role, f"Text {n} {chat}", conversation_id=chat, id=f"{n}{chat}")
+        for chat in "abc"
+        for n, role in enumerate(roles)
+    ]
+    _, report = read(spelled(tmp_path / "log.jsonl", chats))
+    (warning,) = report.warnings
+    assert warning.startswith("3 conversations in which rows of one time stand so that answers may come before")
