@@ -25,7 +25,7 @@ class DealtRows(Heaps[Row]):
             self.put(str(row.turn.get("conversation_id")), row)
         except (RecursionError, OverflowError, TypeError, ValueError):
             return False
-        self._ties.add(row.turn)
+        self._ties.add(row)
         return True
 
     def turns(self, assumed: Assumed) -> Iterator[tuple[TurnFields, int]]:

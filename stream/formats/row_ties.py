@@ -20,6 +20,8 @@ _STEP = 0.001  #: seconds by which a row of one time is put before the one behin
 _KEPT = 10_000  #: conversations whose last row is remembered; of more, those that came longest ago are forgotten
 _SELDOM = 20  #: of so many times that ids rise with times, once they may not
 _SHOWN = 10  #: times that ids which are no numbers have to, so that it is no chance
+_KNOWN = 5  #: questions before the answer of the same time, from which on rows may stand as they were said,
+_SWAPPED = 10  #: where so many times fewer stand behind it
 _AGAIN, _ODD = 2, 1  #: what speaks against an order: one role twice in a row; an answer first, or a question last
 
 
@@ -31,26 +33,41 @@ class _Placed(NamedTuple):
     role: str
 
 
+class _Last(NamedTuple):
+    """What is remembered of a row: its time, its own id and its role."""
+
+    time: float
+    named: str
+    role: str
+
+
 class RowTies:
     """What the rows of a log say of the order of those that have one time."""
 
     def __init__(self) -> None:
-        self._last: dict[str, tuple[float, str]] = {}  # conversation → time and id of its last row
+        self._last: dict[str, tuple[_Last, _Last | None]] = {}  # conversation → its last row, and that before
         self._with = self._against = 0  # rows whose id rises, or falls, where the time of the conversation does
+        self._asked_first = self._answered_first = 0  # behind an answer, questions and answers of one time
 
-    def add(self, turn: TurnFields) -> None:
+    def add(self, row: Row) -> None:
         """Take in the next row."""
-        if (time := seconds(turn.get("timestamp"))) is None or not (named := _id_of(turn)):
+        if (time := seconds(row.turn.get("timestamp"))) is None:
             return
-        conversation = str(turn.get("conversation_id"))
-        before = self._last.pop(conversation, None)
-        self._last[conversation] = time, named
+        conversation = str(row.turn.get("conversation_id"))
+        before, earlier = self._last.pop(conversation, (None, None))
+        last = _Last(time, _id_of(row.turn), _role_of(row))
+        self._last[conversation] = last, before
         if len(self._last) > _KEPT:
             del self._last[next(iter(self._last))]
-        if before is not None and before[0] != time and _are_alike([before[1], named]):
-            is_with = (before[0] < time) == (_rank(before[1]) < _rank(named))
+        if before is None:
+            return
+        if before.time != time and _are_alike([before.named, last.named]):
+            is_with = (before.time < time) == (_rank(before.named) < _rank(last.named))
             self._with += is_with
             self._against += not is_with
+        if before.time == time and earlier is not None and earlier.time != time and earlier.role == "assistant":
+            self._asked_first += (before.role, last.role) == ("user", "assistant")
+            self._answered_first += (before.role, last.role) == ("assistant", "user")
 
     def settle(self, rows: Sequence[Row], assumed: Assumed) -> None:
         """Give those rows of one conversation that have one time another each, where they stand in no right order."""
@@ -68,7 +85,7 @@ class RowTies:
                 assumed[BY_IDS] += _space(group, groups[at])
             elif len(group) > 1:
                 tied.update(each.row.line for each in group)
-        if not tied:
+        if not tied or self._asked_first >= max(_KNOWN, self._answered_first * _SWAPPED):
             return
         for group, is_turned in zip(groups, _turned(groups, tied), strict=True):
             if is_turned:

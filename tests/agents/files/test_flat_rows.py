@@ -197,6 +197,14 @@ def test_rows_of_one_time_stand_by_ids_that_rise_or_by_their_roles(
     assert report.warnings == []
 
 
+def test_rows_of_one_time_stay_where_others_of_the_log_stand_as_they_were_said(tmp_path: Path) -> None:
+    roles = ("user", "assistant") * 6
+    known = [row(1 + n // 2, role, f"Text {n}", id=f"{9 - n % 7}x") for n, role in enumerate(roles)]
+    greeted = [row(n, role, role, conversation_id="b") for n, role in ((1, "assistant"), (1, "user"), (2, "user"))]
+    turns, _ = read(spelled(tmp_path / "log.jsonl", [*known, *greeted]))
+    assert [turn["role"] for turn in turns if turn["conversation_id"] == "b"] == ["assistant", "user", "user"]
+
+
 def test_many_conversations_whose_rows_of_one_time_stay_in_no_order_are_told(tmp_path: Path) -> None:
     roles = ("user", "assistant", "assistant", "user")
     chats = [
