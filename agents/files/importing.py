@@ -26,6 +26,7 @@ from turnsignal.agents.files.flat_rows import FlatRows, is_ready
 from turnsignal.agents.files.heaps import Heaps, frames_first
 from turnsignal.agents.files.human_scores import ScoredFile, write_feedback
 from turnsignal.agents.files.items import Item
+from turnsignal.agents.files.joining import CallJoiner
 from turnsignal.agents.files.loose_messages import LooseMessages
 from turnsignal.agents.files.reading import Origin, TurnFile, origin_of
 from turnsignal.agents.files.recognising import HowToRead, as_records, choose_format, doubt_format, is_bare_message
@@ -34,37 +35,21 @@ from turnsignal.agents.files.standard_input import keep_standard_input, naming
 from turnsignal.agents.files.users import HiddenUsers
 from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
-from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
-from turnsignal.stream.formats.asides import LeftOut, asides_in, opening_of, sends_history
-from turnsignal.stream.formats.asked_again import AskedAgain
-from turnsignal.stream.formats.assembly import group_of, join_trace, take_turns
-from turnsignal.stream.formats.bursts import Bursts
-from turnsignal.stream.formats.errands import Errands, is_errand
-from turnsignal.stream.formats.examples import Examples
+from turnsignal.stream.formats.assembly import group_of, take_turns
 from turnsignal.stream.formats.found_in_runs import FoundInRuns
-from turnsignal.stream.formats.half_said import HalfSaid
-from turnsignal.stream.formats.heads import Head, head_of
 from turnsignal.stream.formats.human_scores import HumanScore
-from turnsignal.stream.formats.linking import link
 from turnsignal.stream.formats.mapping import FormatMapping, describe_key, take_missing, take_warnings
 from turnsignal.stream.formats.messages import leave_thoughts_out
-from turnsignal.stream.formats.prompts import Prompts
 from turnsignal.stream.formats.protocol import Call, LogFormat, Row, TurnFields
-from turnsignal.stream.formats.remarks import learn_from
 from turnsignal.stream.formats.repeats import UsualFrames
-from turnsignal.stream.formats.request_ids import are_requests, unnamed
-from turnsignal.stream.formats.resumed import resume
-from turnsignal.stream.formats.rounds import Rounds
 from turnsignal.stream.formats.row_doubts import RowDoubts
 from turnsignal.stream.formats.silence import doubt_answers, explain_silence
 from turnsignal.stream.formats.strangers import Strangers
 from turnsignal.stream.formats.times import BACKWARDS, are_timeless, take_doubts
-from turnsignal.stream.formats.transcripts import HeldAnswers, Transcripts
 from turnsignal.stream.records.turns import decode_turn
 
 _NAMED_KEYS = 20  #: fields of records that are named where a mapping names others
 _CELLS = 500  #: bytes of a row of CSV, about
-_LEARNT_FROM = 500  #: traces, of which it is learnt who answers users
 DEALING = 0.5  #: of the bytes that progress is told: those that count as they are read; the others, as turns are made
 
 
@@ -178,22 +163,10 @@ class _Reading:
         self._has_loose = self._format is not FORMATS[OWN] and not isinstance(self._format, FormatMapping)
         self._report = together.report
         self._rejected = rejected
-        self._keeps_asides = how.keeps_asides
-        self._left_out = LeftOut()
+        self._joiner = CallJoiner(together.report.assumed, keeps_asides=how.keeps_asides)
         self._users = users
         self._named_before = users.turns if users is not None else 0
         self._strangers = Strangers(together.report.format)
-        self._repeats = False  # any call sends more than its question
-        self._transcripts = Transcripts()
-        self._held = HeldAnswers()
-        self._errands = Errands()
-        self._prompts = self._errands.answering.prompts = Prompts()
-        self._rounds = Rounds()
-        self._half_said = HalfSaid()
-        self._bursts = Bursts()
-        self._again = AskedAgain()
-        self._answering = None if how.keeps_asides else self._errands.answering
-        self._has_traces = False
         self._lines = 0  # that were read until now, of all files
         self._empty = 0  # answers without a text
         self._line_of = array("Q")  # of each call, in the order in which they stand
@@ -208,20 +181,22 @@ class _Reading:
             yield from rows.turns(self._report.assumed)
             rows.close()
             conversations = heaps.enter_context(Heaps(kind=Call))
-            answers = self._join(traces, conversations)
+            answers = self._joiner.join(traces, conversations)
             size = sum(file.path.stat().st_size for file in self._files) * (1 - DEALING)
             done, frames = 0, UsualFrames()
-            groups = frames_first(conversations, heaps.enter_context(Heaps(kind=Call))) if self._repeats else None
+            groups = (
+                frames_first(conversations, heaps.enter_context(Heaps(kind=Call))) if self._joiner.repeats else None
+            )
             for name, calls in groups or conversations.groups():
                 self._report.conversations += 1
-                self._again.add(calls)
+                self._joiner.add_conversation(calls)
                 turns = take_turns(
                     name,
                     calls,
                     self._report.assumed,
-                    repeats=self._repeats,
+                    repeats=self._joiner.repeats,
                     frames=frames,
-                    answering=self._answering,
+                    answering=self._joiner.answering,
                 )
                 yield from self._in_order(calls, turns)
                 progress(int(size * (done + len(calls)) / answers) - int(size * done / answers))
@@ -240,67 +215,13 @@ class _Reading:
                 continue
             self._line_of.append(line)
             part.line = len(self._line_of)  # not the line, in which many may stand
-            self._transcripts.add(part)
-            if not is_errand(part):
-                self._prompts.add(part)
-            if not self._keeps_asides:
-                self._errands.add(part)
-                self._rounds.add(part)
-                self._half_said.add(part)
-                self._has_traces = self._has_traces or (part.trace is not None and part.kind == "answer")
+            self._joiner.add(part)
             self.has_times = self.has_times or part.start is not None or any(m.time for m in part.inputs)
             try:
                 traces.put(group_of(part), part)
             except (RecursionError, OverflowError, TypeError, ValueError) as error:
                 detail = f"expected a record of some depth, got {type(error).__name__}"
                 self._refuse(line, Refused(Reason.TOO_DEEP, detail, actual=str(error)[:300]), None)
-
-    def _join(self, traces: Heaps[Call], conversations: Heaps[Call]) -> int:
-        """Put the answers of each trace into heaps by conversation, and return how many; the traces are gone then."""
-        heads: list[Head] = []
-        openings: list[bytes] = []
-        assumed, answering = self._report.assumed, self._answering
-        self._prompts.conclude()
-        if self._has_traces and answering is not None:
-            self._errands.conclude()
-            for _, calls in islice(traces.groups(), _LEARNT_FROM):
-                learn_from(calls, answering)
-        with Heaps(1, kind=Call) as answers:
-            for _, calls in traces.groups():
-                calls = self._half_said.taken_out(calls, assumed)
-                calls = self._errands.taken_out(self._rounds.taken_out(calls, assumed), assumed)
-                for answer in join_trace(calls, assumed, answering):
-                    self._transcripts.take_apart(answer, self._report.assumed)
-                    framed = self._prompts.framed_in(answer)
-                    self._prompts.take_apart(answer, self._report.assumed)
-                    heads.append(head_of(len(heads), answer))
-                    openings.append(opening_of(answer, framed))
-                    if not self._keeps_asides:
-                        self._bursts.add(answer)
-                    answers.put("", answer)
-            traces.close()
-            asides = set() if self._keeps_asides else asides_in(openings, heads)
-            asides |= (bursts := self._bursts.take_steps(asides))
-            self._repeats = any(map(sends_history, openings))
-            if are_requests(heads, openings, asides):
-                heads[:] = unnamed(heads, (answer for _, answer in answers.all()), assumed)
-                asides |= set() if self._keeps_asides else asides_in(openings, heads)
-            resume(heads, openings, asides, assumed, lambda: (answer for _, answer in answers.all()))
-            assumed[ASIDES] += len(asides)
-            chosen = link(heads, assumed, asides)
-            heads.clear()
-            examples = Examples(openings, chosen)
-            openings.clear()
-            for name, (_, answer) in zip(chosen, answers.all() if examples else (), strict=bool(examples)):
-                examples.compare(name, answer)
-            for at, (name, (_, answer)) in enumerate(zip(chosen, answers.all(), strict=True)):
-                if name:
-                    examples.take_out(name, answer, self._report.assumed)
-                    self._held.add(answer)
-                    conversations.put(name, answer)
-                elif at not in bursts:
-                    self._left_out.add(answer)
-        return len(chosen)
 
     def _in_order(
         self, calls: Sequence[Call], turns: Iterator[tuple[TurnFields, int]]
@@ -333,9 +254,7 @@ class _Reading:
         why = explain_silence(report.format, assumed, conversations, turns, report.human_scores)
         report.warnings += [why] if why is not None else []
         report.warnings += doubt_answers(self._empty, report.turns["assistant"])
-        asked = (self._left_out, self._bursts, self._rounds, self._errands, self._errands.answering)
-        for looked in (*asked, self._held, self._again, self._prompts):
-            report.warnings += looked.doubts(quoted=self._users is None)
+        report.warnings += self._joiner.doubts(quoted=self._users is None)
         if self._users is not None and turns:
             report.warnings += self._users.doubts(self._named_before)
         for what in [what for what, n in assumed.items() if not n]:

@@ -1,0 +1,120 @@
+"""Joining: the calls of a log → conversations, by what the whole log shows of them.
+
+Each call is looked at twice: when it is added, and when all have been; then what answers no user is left out, what a
+program put around a question is taken off, and each answer finds its conversation.
+"""
+
+from collections.abc import Sequence
+from itertools import islice
+
+from turnsignal.agents.files.heaps import Heaps
+from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
+from turnsignal.stream.formats.asides import LeftOut, asides_in, opening_of, sends_history
+from turnsignal.stream.formats.asked_again import AskedAgain
+from turnsignal.stream.formats.assembly import join_trace
+from turnsignal.stream.formats.bursts import Bursts
+from turnsignal.stream.formats.errands import Errands, is_errand
+from turnsignal.stream.formats.examples import Examples
+from turnsignal.stream.formats.half_said import HalfSaid
+from turnsignal.stream.formats.heads import Head, head_of
+from turnsignal.stream.formats.linking import link
+from turnsignal.stream.formats.prompts import Prompts
+from turnsignal.stream.formats.protocol import Assumed, Call
+from turnsignal.stream.formats.remarks import learn_from
+from turnsignal.stream.formats.request_ids import are_requests, unnamed
+from turnsignal.stream.formats.resumed import resume
+from turnsignal.stream.formats.rounds import Rounds
+from turnsignal.stream.formats.transcripts import HeldAnswers, Transcripts
+
+_LEARNT_FROM = 500  #: traces, of which it is learnt who answers users
+
+
+class CallJoiner:
+    """The calls of a log on their way to conversations.
+
+    answering: who answers users, None where all are kept; repeats: whether any call sends more than its question.
+    """
+
+    def __init__(self, assumed: Assumed, *, keeps_asides: bool) -> None:
+        self._assumed = assumed
+        self._keeps_asides = keeps_asides
+        self._left_out = LeftOut()
+        self._transcripts = Transcripts()
+        self._held = HeldAnswers()
+        self._errands = Errands()
+        self._prompts = self._errands.answering.prompts = Prompts()
+        self._rounds = Rounds()
+        self._half_said = HalfSaid()
+        self._bursts = Bursts()
+        self._again = AskedAgain()
+        self.answering = None if keeps_asides else self._errands.answering
+        self.repeats = False
+        self._has_traces = False
+
+    def add(self, call: Call) -> None:
+        """Take in a call; called for each before `join`."""
+        self._transcripts.add(call)
+        if not is_errand(call):
+            self._prompts.add(call)
+        if not self._keeps_asides:
+            self._errands.add(call)
+            self._rounds.add(call)
+            self._half_said.add(call)
+            self._has_traces = self._has_traces or (call.trace is not None and call.kind == "answer")
+
+    def join(self, traces: Heaps[Call], conversations: Heaps[Call]) -> int:
+        """Put the answers of each trace into heaps by conversation, and return how many; the traces are gone then."""
+        heads: list[Head] = []
+        openings: list[bytes] = []
+        assumed, answering = self._assumed, self.answering
+        self._prompts.conclude()
+        if self._has_traces and answering is not None:
+            self._errands.conclude()
+            for _, calls in islice(traces.groups(), _LEARNT_FROM):
+                learn_from(calls, answering)
+        with Heaps(1, kind=Call) as answers:
+            for _, calls in traces.groups():
+                calls = self._half_said.taken_out(calls, assumed)
+                calls = self._errands.taken_out(self._rounds.taken_out(calls, assumed), assumed)
+                for answer in join_trace(calls, assumed, answering):
+                    self._transcripts.take_apart(answer, self._assumed)
+                    framed = self._prompts.framed_in(answer)
+                    self._prompts.take_apart(answer, self._assumed)
+                    heads.append(head_of(len(heads), answer))
+                    openings.append(opening_of(answer, framed))
+                    if not self._keeps_asides:
+                        self._bursts.add(answer)
+                    answers.put("", answer)
+            traces.close()
+            asides = set() if self._keeps_asides else asides_in(openings, heads)
+            asides |= (bursts := self._bursts.take_steps(asides))
+            self.repeats = any(map(sends_history, openings))
+            if are_requests(heads, openings, asides):
+                heads[:] = unnamed(heads, (answer for _, answer in answers.all()), assumed)
+                asides |= set() if self._keeps_asides else asides_in(openings, heads)
+            resume(heads, openings, asides, assumed, lambda: (answer for _, answer in answers.all()))
+            assumed[ASIDES] += len(asides)
+            chosen = link(heads, assumed, asides)
+            heads.clear()
+            examples = Examples(openings, chosen)
+            openings.clear()
+            for name, (_, answer) in zip(chosen, answers.all() if examples else (), strict=bool(examples)):
+                examples.compare(name, answer)
+            for at, (name, (_, answer)) in enumerate(zip(chosen, answers.all(), strict=True)):
+                if name:
+                    examples.take_out(name, answer, self._assumed)
+                    self._held.add(answer)
+                    conversations.put(name, answer)
+                elif at not in bursts:
+                    self._left_out.add(answer)
+        return len(chosen)
+
+    def add_conversation(self, calls: Sequence[Call]) -> None:
+        """Take in the calls of a conversation, as they were joined."""
+        self._again.add(calls)
+
+    def doubts(self, *, quoted: bool) -> list[str]:
+        """Say what was guessed, and how to read it otherwise. quoted: with words of the log."""
+        asked = (self._left_out, self._bursts, self._rounds, self._errands, self._errands.answering)
+        looked = (*asked, self._held, self._again, self._prompts)
+        return [doubt for each in looked for doubt in each.doubts(quoted=quoted)]
