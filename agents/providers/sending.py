@@ -195,7 +195,7 @@ class CallSender:
 
     def _wake(self) -> None:
         self._timer = None
-        for partition in set().union(*self._wanting.values()) | ({self._alone} - {None}):
+        for partition in set().union(*self._wanting.values()):
             self._on_room(partition)
 
     def _is_young(self, flights: Iterable[_Flight]) -> bool:
