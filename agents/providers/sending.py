@@ -194,7 +194,9 @@ class CallSender:
         self._wake()
 
     def _wake(self) -> None:
-        self._timer = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         for partition in set().union(*self._wanting.values()):
             self._on_room(partition)
 
