@@ -3,8 +3,10 @@
 A call is sent when its docket's commit is safe. Somewhat more are named than go out at once, so that a place that
 becomes free is taken at once and not after the next commit; what waits for a place was not sent, and costs nothing.
 
-Suspects, which were in flight when workers ended, are sent while nothing else of this worker is in flight: one
-partition at a time has all endpoints for that. What ends the worker then is known, and nobody else has an attempt less.
+Suspects, which were in flight when workers ended, are sent while nothing else of this worker is: one partition at a
+time has all endpoints for that. What ends the worker then is known, and nobody else has an attempt less. A call that
+has been in flight for HOLD seconds hangs, and is not what ends a worker at once: then the others go on, but for those
+of its own endpoint, where it stays alone until it is decided.
 """
 
 import asyncio
@@ -15,6 +17,7 @@ from typing import NamedTuple
 
 from turnsignal.agents.providers.panels import make_asker
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
+from turnsignal.stream.judging.docket import SUSPECT
 from turnsignal.stream.judging.docket_entries import ReservedCall
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.repeats import is_repeated, with_repeat
@@ -24,6 +27,7 @@ from turnsignal.stream.records.verdicts import Unjudged, Verdict
 logger = logging.getLogger("turnsignal.judging")
 
 AHEAD = 1.0  #: share of the calls that may go out at once, which is named beyond them
+HOLD = 5.0  #: seconds for which a call may still end the worker at once: so long a suspect holds back all others
 
 
 class Capacity(NamedTuple):
@@ -38,25 +42,40 @@ class Capacity(NamedTuple):
     trials: tuple[str, ...] = ()
 
 
+class _Flight(NamedTuple):
+    """A call in flight. began: on the loop's clock."""
+
+    call: ReservedCall
+    began: float
+
+
 OnAnswer = Callable[[ReservedCall, Verdict, int], None]  #: told of a call its verdict, and its cost in billionths
 
 
 class CallSender:
     """Send named calls.
 
-    endpoints: by name; on_room: told of a partition that may name more calls now.
+    endpoints: by name; on_room: told of a partition that may name more calls now; hold: seconds for which a suspect
+    holds back all others.
     """
 
     def __init__(
-        self, judges: Iterable[Judge], endpoints: Mapping[str, ThrottledEndpoint], on_room: Callable[[int], None]
+        self,
+        judges: Iterable[Judge],
+        endpoints: Mapping[str, ThrottledEndpoint],
+        on_room: Callable[[int], None],
+        hold: float = HOLD,
     ) -> None:
         self.endpoints = endpoints
         self._askers = {judge.digest: make_asker(judge, endpoints) for judge in judges}
         self._on_room = on_room
-        self._flying: defaultdict[int, dict[asyncio.Task[None], ReservedCall]] = defaultdict(dict)  # by partition
+        self._hold = hold
+        self._flying: defaultdict[int, dict[asyncio.Task[None], _Flight]] = defaultdict(dict)  # by partition
         self._counts: defaultdict[str, Counter[int]] = defaultdict(Counter)  # endpoint → partition → calls in flight
         self._wanting: defaultdict[str, set[int]] = defaultdict(set)  # endpoint → partitions where calls wait
         self._alone: int | None = None  # the partition that has all endpoints for its suspects
+        self._suspects: set[str] = set()  # their endpoints
+        self._timer: asyncio.TimerHandle | None = None
 
     def in_flight(self, name: str) -> int:
         """Return how many calls to an endpoint have no answer yet."""
@@ -69,18 +88,29 @@ class CallSender:
         """
         for name in self.endpoints:
             (self._wanting[name].add if name in wanted else self._wanting[name].discard)(partition)
-        alone = self._claim(partition, suspects)
-        if self._alone is not None and (not alone or any(counts.total() for counts in self._counts.values())):
-            return Capacity({}, alone)
-        calls = {name: self._room(name, partition) for name in wanted}
-        return Capacity(calls, alone, tuple(name for name in wanted if self.endpoints[name].is_suspect))
+        self._claim(partition, suspects)
+        if self._alone is None:
+            return self._capacity(partition, wanted)
+        if tried := [flight for flight in self._flying[self._alone].values() if flight.call.attempt > SUSPECT]:
+            if self._is_young(tried):
+                return Capacity({}, partition == self._alone)
+            taken = {flight.call.judge.endpoint_name for flight in tried}
+            return self._capacity(partition, wanted, taken)
+        free = {name for name in self._suspects if not self.in_flight(name)}
+        if not free:  # what hangs there began before
+            return self._capacity(partition, wanted, self._suspects)
+        if partition != self._alone or self._is_young(
+            flight for flights in self._flying.values() for flight in flights.values()
+        ):
+            return Capacity({}, partition == self._alone)
+        return self._capacity(partition, free & set(wanted))._replace(alone=True)
 
     def send(self, partition: int, calls: Sequence[ReservedCall], on_answer: OnAnswer) -> None:
         """Send calls whose names are committed."""
         loop = asyncio.get_running_loop()
         for call in calls:
             task = loop.create_task(self._send(call, on_answer))
-            self._flying[partition][task] = call
+            self._flying[partition][task] = _Flight(call, loop.time())
             self._counts[call.judge.endpoint_name][partition] += 1
             task.add_done_callback(lambda done: self._end(partition, done))
 
@@ -96,8 +126,8 @@ class CallSender:
     def end(self, partition: int, calls: Iterable[ReservedCall]) -> None:
         """End some calls of a partition, which nobody waits for any more."""
         ended = set(map(id, calls))
-        for task, call in list(self._flying[partition].items()):
-            if id(call) in ended:
+        for task, flight in list(self._flying[partition].items()):
+            if id(flight.call) in ended:
                 task.cancel()
 
     async def finish(self, partitions: Collection[int], seconds: float) -> None:
@@ -108,6 +138,8 @@ class CallSender:
 
     async def close(self) -> None:
         """End what is in flight, and close the endpoints."""
+        if self._timer is not None:
+            self._timer.cancel()
         tasks = [task for flying in self._flying.values() for task in flying]
         for task in tasks:
             task.cancel()
@@ -137,7 +169,7 @@ class CallSender:
         return verdict, cost
 
     def _end(self, partition: int, task: asyncio.Task[None]) -> None:
-        name = self._flying[partition].pop(task).judge.endpoint_name
+        name = self._flying[partition].pop(task).call.judge.endpoint_name
         self._counts[name][partition] -= 1
         self._on_room(partition)
         for other in list(self._wanting[name]):
@@ -146,19 +178,42 @@ class CallSender:
         if self._alone is not None:
             self._on_room(self._alone)
 
-    def _claim(self, partition: int, suspects: Collection[str]) -> bool:
-        """Say whether a partition has all endpoints for itself: while one of its suspects can be asked about."""
-        if self._alone is None or self._alone == partition:
-            if any(not self.endpoints[name].open_for for name in suspects):
-                self._alone = partition
-            elif self._alone is not None:
-                self._release()
-        return self._alone == partition
+    def _claim(self, partition: int, suspects: Collection[str]) -> None:
+        """Let a partition have all endpoints for itself while one of its suspects can be asked about."""
+        if self._alone is not None and self._alone != partition:
+            return
+        self._suspects = {name for name in suspects if not self.endpoints[name].open_for}
+        if self._suspects:
+            self._alone = partition
+        elif self._alone is not None:
+            self._release()
 
     def _release(self) -> None:
         self._alone = None
+        self._suspects = set()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         for partition in set().union(*self._wanting.values()):
             self._on_room(partition)
+
+    def _is_young(self, flights: Iterable[_Flight]) -> bool:
+        """Say whether a call may still end the worker at once, and wake everybody when it no longer may."""
+        youngest = max((flight.began for flight in flights), default=float("-inf")) + self._hold
+        loop = asyncio.get_running_loop()
+        if youngest <= loop.time():
+            return False
+        if self._timer is None:
+            self._timer = loop.call_at(youngest, self._wake)
+        return True
+
+    def _capacity(self, partition: int, wanted: Collection[str], taken: Collection[str] = ()) -> Capacity:
+        """Return what a partition may reserve by the endpoints alone. taken: those that a suspect has for itself."""
+        calls = {name: self._room(name, partition) for name in wanted if name not in taken}
+        return Capacity(calls, trials=tuple(name for name in calls if self.endpoints[name].is_suspect))
 
     def _room(self, name: str, partition: int) -> int:
         endpoint, flying = self.endpoints[name], self._counts[name]

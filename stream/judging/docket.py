@@ -202,7 +202,7 @@ class Docket:
             for written, verdict in self._verdicts
             if not self._is_forgotten(verdict.conversation_id, written, requests)
         ]
-        self._answers.forget(requests, self._forgotten)
+        self._answers.forget(requests)
         return ended
 
     def reserve_calls(
@@ -210,12 +210,12 @@ class Docket:
     ) -> None:
         """Reserve calls, the oldest exchanges first; decide what is too old or has no money left.
 
-        now: seconds since 1970; a clock that is set back does not begin an old day anew; capacity: calls by
+        now: seconds since 1970; a clock that is set back gives no money anew; capacity: calls by
         endpoint; alone: reserve one, of a suspect, as nothing is in flight; trials: endpoints that may be down, which
         the newest exchange tries, as those that have failed are among the oldest.
         """
         self._begin_day(now)
-        left, sweeps = dict(capacity), now - self._swept >= 1.0
+        left, sweeps = dict(capacity), abs(now - self._swept) >= 1.0
         if sweeps:
             self._swept = now
         self._pacer.update(now, self._budget.spent, len(self._waiting) + len(self._in_flight))
@@ -382,6 +382,8 @@ class Docket:
         if day > self._day:
             self._day, self._budget.spent = day, 0
             self._answers.forget_old(now)
+        elif day < self._day - 1:  # the clock was ahead once, which must not stop judging until then
+            self._day = day
 
     def _bits(self, held: HeldExchange) -> int:
         return sum(1 << n for n, digest in enumerate(self._judges) if digest in held.decided)

@@ -14,10 +14,12 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic import Field as Within
 
 from turnsignal.stream.conversations.pairing import ASSISTANT, KeptTurn, asked
+from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.follow_ups.rules import FollowUpReading
 from turnsignal.stream.records.environments import Environment
 from turnsignal.stream.records.scores import Unscored
-from turnsignal.stream.records.turns import Documents, Truth, check_bytes, parse_json, refuse
+from turnsignal.stream.records.turns import Documents, Id, Short, Truth, check_bytes, parse_json, refuse
+from turnsignal.stream.records.verdicts import EventTime
 
 SCHEMA = 2
 
@@ -68,27 +70,28 @@ class ExchangeRecord:
     joined; before: the exchange before this one; outcome: how it closed, if it did; rules: their reading of the
     follow-up; relevancy, compliance: of the response, where scored; truth: known labels, where the suite asks for them;
     inclusion: the probability with which this conversation was chosen for judging; cut: which fields were shortened.
-    Of schema 1, texts were cut to what the conversation keeps, and nothing said so.
+    Of schema 1, texts were cut to what the conversation keeps, and nothing said so. What a verdict repeats has the
+    bounds that it has there, so that nobody is asked for a verdict which its readers refuse.
     """
 
     schema: Literal[1, 2]
-    conversation_id: str
-    turn_id: str
+    conversation_id: Id
+    turn_id: Id
     stage: Literal["response", "follow_up"]
-    assistant: str
-    time: float
+    assistant: Short
+    time: EventTime
     inclusion: Ratio
     prompt: str
     response: str
-    version: str | None = None
-    model: str | None = None
-    platform: str | None = None
+    version: Short | None = None
+    model: Short | None = None
+    platform: Short | None = None
     follow_up: str | None = None
-    follow_up_id: str | None = None
+    follow_up_id: Id | None = None
     outcome: str | None = None
     documents: Documents | None = None
-    row: str = ""
-    suite: str = ""
+    row: Short = ""
+    suite: Short = ""
     environment: Environment = "production"
     before: Before | None = None
     rules: Rules | None = None
@@ -107,9 +110,15 @@ def decode_exchange(value: bytes | None) -> ExchangeRecord:
     """Read one record of `turnsignal.exchanges`. Raises Refused with the reason."""
     given = check_bytes(value, None, "an exchange", MAX_RECORD)
     try:
-        return EXCHANGE_RECORDS.validate_python(parse_json(given))
+        exchange = EXCHANGE_RECORDS.validate_python(parse_json(given))
     except ValidationError as error:
         raise refuse(error) from None
+    ids = exchange.conversation_id, exchange.turn_id
+    if not all(name.isprintable() for name in ids):
+        raise Refused(Reason.BAD_ID, f"expected ids of printable characters, got {' / '.join(map(repr, ids))}")
+    if not exchange.inclusion:
+        raise Refused(Reason.WRONG_TYPE, "expected the probability with which this was chosen for judging, got 0")
+    return exchange
 
 
 def collect_texts(

@@ -69,6 +69,8 @@ class BudgetPacer:
 
     def _turn_hour(self, now: float) -> None:
         hour = float(now // HOUR)
+        if hour < self._hour - HOURS:  # the clock was ahead once
+            self._hour, self._since, self._count = hour, now, 0.0
         if hour <= self._hour:
             return  # also of a clock that was set back
         if self._hour:

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import msgspec
 from pydantic import ValidationError
 
-from turnsignal.stream.judging.forgotten import ForgottenConversations
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import Material
@@ -56,15 +55,9 @@ class RememberedAnswers:
         """Drop answers about exchanges that are older than KEPT; asked once a day."""
         self._drop([key for key, answer in self._answers.items() if answer.time < now - KEPT])
 
-    def forget(self, conversations: Collection[str], forgotten: ForgottenConversations) -> None:
-        """Drop answers about exchanges of these conversations that are to be forgotten."""
-        self._drop(
-            [
-                key
-                for key, (_, conversation_id, time) in self._answers.items()
-                if conversation_id in conversations and forgotten.covers(conversation_id, time)
-            ]
-        )
+    def forget(self, conversations: Collection[str]) -> None:
+        """Drop answers about exchanges of these conversations, whatever their turns' timestamps say."""
+        self._drop([key for key, answer in self._answers.items() if answer.conversation_id in conversations])
 
     def take_changes(self) -> dict[bytes, bytes | None]:
         """Return what has to be stored, None removes a key; nothing in it is returned again."""

@@ -99,8 +99,8 @@ class Judged:
         time = self.verdict.time
         if now > time + limits.idle + limits.retention or (written > 0 and time > written + MAX_AHEAD):
             return None
-        if erased is not None and is_forgotten(erased, time):
-            return None
+        if erased is not None and is_forgotten(erased, min(time, written) if written > 0 else time):
+            return None  # a turn's timestamp may be ahead of the request, but not when the verdict on it was written
         return Conversation(closed=True, clock=now)
 
     def encode(self) -> bytes:

@@ -34,7 +34,7 @@ _Rubric = Annotated[
     str, Field(max_length=200, pattern=rf"{_WORD}(\(|$)"), Meta(max_length=200, pattern=rf"{_WORD}(\(|\Z)")
 ]
 _Version = Annotated[int, Field(ge=0, le=2**31), Meta(ge=0, le=2**31)]
-_Time = Annotated[float, Field(ge=-LATEST, le=LATEST), Meta(ge=-LATEST, le=LATEST)]
+EventTime = Annotated[float, Field(ge=-LATEST, le=LATEST), Meta(ge=-LATEST, le=LATEST)]
 _Reasoning = Annotated[str, Field(max_length=MAX_REASONING), Meta(max_length=MAX_REASONING)]
 
 
@@ -123,7 +123,7 @@ class Verdict:
     turn_id: Id
     stage: Literal["response", "follow_up"]
     assistant: Short
-    time: _Time
+    time: EventTime
     row: Short
     suite: Short
     judge: VerdictJudge

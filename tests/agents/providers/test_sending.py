@@ -8,11 +8,12 @@ from turnsignal.agents.providers.protocol import ProviderCall, ProviderError, Pr
 from turnsignal.agents.providers.sending import CallSender, Capacity
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
 from turnsignal.stream.judging.breaker import AFTER
-from turnsignal.stream.judging.docket import Docket
+from turnsignal.stream.judging.docket import ATTEMPTS, Docket
 from turnsignal.stream.judging.docket_entries import ReservedCall
 from turnsignal.stream.judging.judges import EndpointPart
 from turnsignal.stream.records.verdicts import Unjudged, Verdict
 
+HELD = 0.05  #: seconds for which a suspect holds back all others here
 GOOD = '{"intent": "Know.", "reasoning": "So.", "label": "served"}'
 
 
@@ -36,13 +37,14 @@ class Gate:
 
 
 class Lab:
-    """A sender with one endpoint, and the partitions that it woke."""
+    """A sender with two endpoints, one of them behind a gate, and the partitions that it woke."""
 
     def __init__(self) -> None:
         self.gate = Gate()
         self.woken: list[int] = []
         self.line = ThrottledEndpoint(self.gate, EndpointPart(at_once=2), first_wait=0.01)
-        self.sender = CallSender([FIRST], {"openai": self.line}, self.woken.append)
+        well = ThrottledEndpoint(Gate(), EndpointPart(at_once=2))
+        self.sender = CallSender([FIRST], {"openai": self.line, "well": well}, self.woken.append, HELD)
 
     def calls(self, *offsets: int) -> list[ReservedCall]:
         docket = Docket([FIRST], None, 1e9)
@@ -91,7 +93,7 @@ def test_a_partition_with_suspects_waits_until_nothing_is_in_flight_and_then_has
     async def scene(lab: Lab) -> None:
         wanted, suspects = {"openai"}, {"openai"}
         lab.sender.send(1, lab.calls(0), ignore)
-        assert lab.sender.capacity(0, wanted, suspects) == Capacity({}, alone=True)
+        assert lab.sender.capacity(0, wanted, suspects).calls == {}
         assert lab.sender.capacity(1, wanted) == Capacity({}), "nothing joins what is in flight"
         await lab.finish()
         assert lab.sender.capacity(0, wanted, suspects).alone
@@ -101,6 +103,48 @@ def test_a_partition_with_suspects_waits_until_nothing_is_in_flight_and_then_has
         assert not lab.sender.capacity(0, wanted).alone
         assert 1 in lab.woken
         assert lab.sender.capacity(1, wanted, suspects).alone
+
+    play(scene)
+
+
+def a_suspect(offset: int) -> ReservedCall:
+    (call,) = Lab().calls(offset)
+    return call._replace(attempt=ATTEMPTS)
+
+
+def test_a_suspect_that_hangs_holds_back_other_endpoints_for_a_short_time_only() -> None:
+    async def scene(lab: Lab) -> None:
+        both = {"openai", "well"}
+        assert lab.sender.capacity(0, both, {"openai"}) == Capacity({"openai": 4}, alone=True)
+        assert lab.sender.capacity(1, both) == Capacity({}), "before it is sent"
+        lab.sender.send(0, [a_suspect(0)], ignore)
+        assert lab.sender.capacity(1, both) == Capacity({}), "it may end the worker at once"
+        assert lab.sender.capacity(0, both, {"openai"}).calls == {}
+        lab.woken.clear()
+        await asyncio.sleep(2 * HELD)
+        assert set(lab.woken) == {0, 1}
+        for partition in (0, 1):
+            suspects = set() if partition else {"openai"}
+            later = lab.sender.capacity(partition, both, suspects)
+            assert later == Capacity({"well": 2}), "the suspect stays alone on its endpoint"
+        lab.woken.clear()
+        await lab.finish()
+        assert lab.sender.capacity(0, both) == Capacity({"openai": 2, "well": 2})
+        assert set(lab.woken) == {0, 1}
+        assert set(lab.sender.capacity(1, both).calls) == both
+
+    play(scene)
+
+
+def test_calls_that_hang_elsewhere_do_not_keep_a_suspect_waiting() -> None:
+    async def scene(lab: Lab) -> None:
+        both = {"openai", "well"}
+        lab.sender.send(1, lab.calls(0), ignore)
+        assert lab.sender.capacity(0, both, {"well"}) == Capacity({}, alone=True)
+        await asyncio.sleep(2 * HELD)
+        assert 0 in lab.woken
+        assert lab.sender.capacity(1, both) == Capacity({}), "its turn is next"
+        assert lab.sender.capacity(0, both, {"well"}) == Capacity({"well": 2}, alone=True), "as many as its share"
 
     play(scene)
 

@@ -268,6 +268,19 @@ def test_a_budget_that_is_used_up_is_said_and_is_there_again_the_next_day() -> N
     assert sum(lab.real.values()) <= 3 * price
 
 
+def test_a_clock_that_was_ahead_once_stops_no_judging_and_gives_no_money_anew() -> None:
+    docket = Docket([FIRST], 3 * MOST, 1e9)
+    asked = []
+    for now in (NOON, NOON + 365 * DAY, NOON + 1, NOON + DAY, NOON + DAY + 1):
+        docket.take(queued(offset) for offset in range(10 * len(asked), 10 * len(asked) + 2))
+        docket.reserve_calls(now, {"openai": 9})
+        calls = docket.prepare().calls
+        for call in calls:
+            docket.settle(call, served(call), call.most)
+        asked.append(len(calls))
+    assert asked == [2, 2, 1, 3, 0], "the third of the third time is asked about a day later"
+
+
 def test_what_waits_for_too_long_is_a_timeout() -> None:
     lab = Lab([FIRST], None, max_age=60.0, total=2)
     lab.take()

@@ -188,6 +188,17 @@ def test_a_request_reaches_what_waits_what_is_in_flight_what_is_decided_and_what
     assert docket.is_idle
 
 
+def test_what_is_remembered_of_turns_whose_timestamps_are_ahead_goes_with_its_request() -> None:
+    forgotten = ForgottenConversations()
+    docket = Docket([FIRST], None, 1e9, forgotten=forgotten)
+    call = one_call(docket, time=NOON + 3_600, conversation_id="gone")
+    docket.settle(call, served(call), 1)
+    docket.prepare()
+    forgotten.add("gone", NOON + 60)
+    docket.forget()
+    assert [value for key, value in docket.prepare().changes.items() if key.startswith(CACHED)] == [None]
+
+
 def test_a_request_that_was_made_while_no_worker_ran_reaches_what_an_earlier_one_remembers() -> None:
     docket = Docket([FIRST], None, 1e9)
     call = one_call(docket, time=NOON, conversation_id="gone")

@@ -79,6 +79,16 @@ def test_a_clock_that_is_set_back_counts_no_hour_twice() -> None:
     assert pacer.dump()[:24] == before[:24]
 
 
+def test_a_clock_that_was_ahead_once_does_not_end_counting() -> None:
+    pacer = BudgetPacer(1_000_000)
+    spent_half(pacer)
+    pacer.update(BEGIN + 365 * DAY, 500_000, 0)
+    for hour in (5, 6):
+        pacer.on_eligible()
+        pacer.update(BEGIN + hour * HOUR, 500_000, 0)
+    assert pacer.dump()[25] == (BEGIN + 6 * HOUR) // HOUR
+
+
 def test_what_the_budget_does_not_pay_for_is_sampled_out_and_weights_say_so() -> None:
     docket = Docket([FIRST], 100 * 2 * 10**6, 1e9)
     verdicts = []

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.kafka.faults.oracle import Kept
 from tests.stream.judging.exchanges import an_exchange
 from tests.stream.judging.test_docket import FIRST, NOON, served
@@ -83,6 +85,30 @@ def test_what_cannot_be_read_is_a_dead_letter_and_holds_nobody_up() -> None:
     assert batch.positions == {TOPIC: 2}
     letter: OutputRecord = partition.processor.set_aside(TOPIC, record(3), "it ended two workers").outputs[0]
     assert dict(letter.headers or ())["reason"] == b"poison"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"time": 1e300},
+        {"time": -1e18},
+        {"conversation_id": ""},
+        {"conversation_id": "a\nb"},
+        {"turn_id": "a\n"},
+        {"turn_id": "t" * 1_000},
+        {"follow_up_id": ""},
+        {"suite": "s" * 300},
+        {"version": "v" * 300},
+        {"row": "r" * 300},
+        {"inclusion": 0.0},
+    ],
+    ids=str,
+)
+def test_nobody_is_asked_about_an_exchange_whose_verdict_its_readers_would_refuse(changes: dict[str, Any]) -> None:
+    partition = Partition()
+    batch = partition.work(record(0, **changes), record(1))
+    assert [output.topic for output in batch.outputs] == ["dead_letters"]
+    assert [call.offset for call in partition.sent] == [1]
 
 
 def test_where_records_are_gone_the_docket_begins_at_the_first_that_is_there() -> None:

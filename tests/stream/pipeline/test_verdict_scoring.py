@@ -305,6 +305,17 @@ def test_a_verdict_on_its_way_does_not_bring_back_a_conversation_that_is_erased(
     assert later.changes[b"c"] is not None, "one that comes before its turn waits"
 
 
+def test_a_verdict_from_before_a_request_waits_for_no_turn_though_its_time_is_ahead() -> None:
+    processor, asked = a_processor(), round(ALL[0].time * 1000) + 60_000
+    ahead = VERDICTS.dump_json(replace(ALL[0], time=ALL[0].time + 3_600))
+    processor.accept(processor.process((), T0, [FakeRecord(0, b"c", None, asked)]))
+    batch = processor.process((), T0, verdicts=[FakeRecord(0, b"c", ahead, asked - 1_000)])
+    assert [row["stage"] for row in decoded(batch.outputs)] == ["verdict"]
+    assert b"c" not in batch.changes
+    returned = processor.process((), T0, verdicts=[FakeRecord(1, b"c", ahead, asked + 60_000)])
+    assert returned.changes[b"c"] is not None, "a conversation may come back"
+
+
 def test_a_verdict_of_a_time_that_is_far_ahead_does_not_wait_for_a_turn() -> None:
     processor, verdict = a_processor(), replace(ALL[0], time=253_402_300_799.0)
     batch = processor.process((), T0, verdicts=[FakeRecord(0, b"c", VERDICTS.dump_json(verdict), round(T0 * 1000))])
