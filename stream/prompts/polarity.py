@@ -185,6 +185,7 @@ def _denied(text: str, span: Span, check: RequestedCheck) -> str | None:
     if earlier and piece != own:
         fresh = text[piece[1] : start if check.kind in _NAMED else own[1]]
         match = _SAYS["anew"].search(fresh)
+        match = match or (_SAYS["complement"].match(text[end:]) if check.kind in _NAMED else None)
         if match is not None:
             return _reason(match[0])
     if len(denials) != 1:

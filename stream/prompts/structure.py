@@ -306,14 +306,15 @@ def _title(bare: str, near: str, after: str) -> int:
     plain = mask(bare.strip("*_: "))
     if len(plain.split()) > _WORDS or plain[-1:] in ".!?,;" or ": ·" in plain:
         return 0
-    if is_bold:
-        return _TITLE
+    is_list = _SAYS["marker"].match(after.strip()) is not None
+    is_upper = plain.isupper() and sum(map(str.isalpha, plain)) > 1
+    if is_bold or (is_upper and is_list and not any(amount.unit for amount in amounts(plain))):
+        return _TITLE  # "ALWAYS" above a list, too, which ends the one below "NEVER"
     instructs = _SAYS["instructs"].search(plain) is not None and _SAYS["only_forbids"].fullmatch(plain) is None
     if instructs or any(amount.unit for amount in amounts(plain)):
         return 0
-    if plain.isupper() and sum(map(str.isalpha, plain)) > 2:
+    if is_upper:
         return _TITLE
-    is_list = _SAYS["marker"].match(after.strip()) is not None
     if bare.endswith(":") or (": " in bare and not is_list) or _SAYS["describes"].search(plain) is not None:
         return 0
     first = _SAYS["letter"].search(bare)

@@ -301,3 +301,18 @@ def test_a_reply_that_is_prescribed_instead_of_an_answer_is_an_exemption(prompt:
 )
 def test_odd_structure_breaks_nothing(prompt: str) -> None:
     assert read_prompt(prompt).exempt == ()
+
+
+@pytest.mark.parametrize(
+    ("never", "always"),
+    [("WHAT YOU DON'T DO", "ALWAYS"), ("DO NOT", "DO"), ("DO NOT:", "DO:"), ("MUST NOT", "MUST"), ("NEVER", "DO THIS")],
+)
+def test_a_list_under_what_is_to_be_done_is_not_under_what_must_not_before_it(never: str, always: str) -> None:
+    prompt = f'{never}\n- Use slang\n- Argue\n\n{always}\n- End with "Bye!"\n- Use headings\n'
+    assert not {"pattern.forbid"} & set(asked(prompt))
+
+
+@pytest.mark.parametrize("rule", ["links as <url|text>", "links in Markdown", "links in full", "links are welcome"])
+def test_what_says_how_a_thing_is_to_be_is_not_denied_with_what_stands_before_it(rule: str) -> None:
+    (headings,) = (one.check for one in read_prompt(f"No headings, {rule}.").proposals if one.doubt is None)
+    assert headings == HEADINGS
