@@ -23,6 +23,7 @@ from turnsignal.stream.formats.protocol import Assumed, Call
 from turnsignal.stream.formats.remarks import learn_from
 from turnsignal.stream.formats.request_ids import are_requests, unnamed
 from turnsignal.stream.formats.resumed import resume
+from turnsignal.stream.formats.rewritten import Rewritten
 from turnsignal.stream.formats.rounds import Rounds
 from turnsignal.stream.formats.transcripts import HeldAnswers, Transcripts
 
@@ -44,6 +45,7 @@ class CallJoiner:
         self._errands = Errands()
         self._prompts = self._errands.answering.prompts = Prompts()
         self._rounds = Rounds()
+        self._rewritten = Rewritten()
         self._half_said = HalfSaid()
         self._bursts = Bursts()
         self._again = AskedAgain()
@@ -59,6 +61,7 @@ class CallJoiner:
         if not self._keeps_asides:
             self._errands.add(call)
             self._rounds.add(call)
+            self._rewritten.add(call)
             self._half_said.add(call)
             self._has_traces = self._has_traces or (call.trace is not None and call.kind == "answer")
 
@@ -80,6 +83,7 @@ class CallJoiner:
                     self._transcripts.take_apart(answer, self._assumed)
                     framed = self._prompts.framed_in(answer)
                     self._prompts.take_apart(answer, self._assumed)
+                    self._rewritten.put_back(answer, assumed)
                     heads.append(head_of(len(heads), answer))
                     openings.append(opening_of(answer, framed))
                     if not self._keeps_asides:
@@ -87,6 +91,9 @@ class CallJoiner:
                     answers.put("", answer)
             traces.close()
             asides = set() if self._keeps_asides else asides_in(openings, heads)
+            if self._rewritten.was_used:
+                rewriting = (self._rewritten.is_rewriting(answer) for _, answer in answers.all())
+                asides |= {at for at, is_one in enumerate(rewriting) if is_one}
             asides |= (bursts := self._bursts.take_steps(asides))
             self.repeats = any(map(sends_history, openings))
             if are_requests(heads, openings, asides):

@@ -155,9 +155,9 @@ class Errands:
         answered = {before for _, _, before, *_ in self._all()}
         given = {answer for *_, answer, _ in self._all()} | self._given
         times, back = Counter[bytes](), Counter[bytes]()
-        for question, *_, answer, _ in self._all():
+        for question, _, before, answer, _ in self._all():
             times[question] += answer != _NOTHING
-            back[question] += answer in answered
+            back[question] += answer in answered and answer != before  # a check that finds nothing says it again
         may_be = self._may_be(
             {question for question, n in times.items() if n >= _FEWEST and back[question] * _BACK <= n}
         )

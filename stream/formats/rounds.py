@@ -194,14 +194,16 @@ class Rounds:
         depths: dict[int, int] = {}
         for call in sorted(may_be, key=lambda call: call.order):
             is_known = self._last is not None and (call.after, call.order) in self._last
-            if is_known or not followed.isdisjoint((call.after, call.ends[0])):
+            is_same = ways[call.what] == 0 and call.instead[0] == call.ends[0]  # the answer stays as it was
+            if is_known or call.after in followed or (call.ends[0] in followed and not is_same):
                 continue
             if (call.after, call.order) in self._on_the_way:
                 continue
             depth = min(depths.get(call.ends[0], 0) + 1, _DEEP)
             if self._take(call, given, depth, ways[call.what]):
                 depths[call.after] = depth
-                self._guessed.add((call.after, call.order))
+                if call.ends[0] not in followed:
+                    self._guessed.add((call.after, call.order))
 
     def _take(self, call: _RoundCall, given: dict[int, list[float]], depth: int, way: int) -> bool:
         """Take in that a call is the last round; False where none of those before it is logged, shortly before it."""

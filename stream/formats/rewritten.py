@@ -1,0 +1,110 @@
+"""Rewritten questions: what a program asks of the model in the place of what its user typed.
+
+    call 1   sends: "… Follow Up Input: And on my phone? Standalone question:"   gets: How do I reset it on my phone?
+    call 2   sends: "How do I reset it on my phone?"                             gets: In the app.
+
+Call 1 rewrites: it is asked for a question that stands alone, and what it gets is, word by word, what call 2 sends. The
+user typed "And on my phone?", which stands in call 1 behind a label, or as its last message.
+"""
+
+import re
+from typing import NamedTuple
+
+from turnsignal.stream.formats.instructions import instructions_of
+from turnsignal.stream.formats.messages import spoken_in
+from turnsignal.stream.formats.protocol import Assumed, Call
+from turnsignal.stream.formats.quotations import digest_of
+
+PUT_BACK = "questions that a program rewrote, read as the user typed them"
+_SOON = 120.0  #: seconds until what was rewritten is asked
+_READ = 600  #: characters of what is asked, in which it is told that a question is to be rewritten
+_TYPED = 4_000  #: characters of what a user types without a label around it
+_REWRITES = re.compile(
+    r"\b(?:stand[- ]?alone|self[- ]contained|re-?phras\w*|reformulat\w*|re-?writ\w*|condens\w*|contextuali[sz]\w*)\b",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(r"\b(?:question|query|queries|message|input)\b", re.IGNORECASE)
+_LABEL = re.compile(
+    r"^[<*#\s]*(?:follow[- ]?up|latest|last|new|current|user)(?: user)? (?:input|question|message|query)[*\s]*[:>][*]*"
+    r"\s*(?P<typed>\S[^\n<]*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+class _Rewriting(NamedTuple):
+    """What a user typed before it was rewritten, and when."""
+
+    typed: str
+    start: float | None
+
+
+class Rewritten:
+    """What programs rewrote in a log."""
+
+    def __init__(self) -> None:
+        self._rewritten: dict[tuple[str, bytes], list[_Rewriting]] = {}  # by conversation, and what it became
+        self._used: set[tuple[str, bytes]] = set()
+
+    def add(self, call: Call) -> None:
+        """Take in a call; called for each before the first `put_back`."""
+        if (typed := _typed_in(call)) is not None:
+            self._rewritten.setdefault(_keys(call, _got(call))[0], []).append(_Rewriting(typed, call.start))
+
+    def put_back(self, answer: Call, assumed: Assumed) -> None:
+        """Give an answer's questions, the history's too, as the user typed them."""
+        if not self._rewritten or _typed_in(answer) is not None:
+            return
+        spoken = spoken_in(answer.inputs)
+        for message in spoken:
+            if message.role != "user":
+                continue
+            is_last = message is spoken[-1]
+            for key in _keys(answer, message.text):  # a trace's calls may name no conversation, and its root does
+                given = [each for each in self._rewritten.get(key, ()) if _is_before(each, answer, soon=is_last)]
+                if not given:
+                    continue
+                self._used.add(key)
+                message.text = given[-1].typed
+                answer.typed = None if is_last else answer.typed
+                assumed[PUT_BACK] += is_last
+                break
+
+    @property
+    def was_used(self) -> bool:
+        """Whether any question was put back."""
+        return bool(self._used)
+
+    def is_rewriting(self, call: Call) -> bool:
+        """Say whether another call sent what a call rewrote; after all were put back."""
+        return _typed_in(call) is not None and not self._used.isdisjoint(_keys(call, _got(call)))
+
+
+def _keys(call: Call, text: str) -> list[tuple[str, bytes]]:
+    digest = digest_of(text.strip())
+    return [(name, digest) for name in dict.fromkeys((call.conversation or call.session or "", ""))]
+
+
+def _got(call: Call) -> str:
+    return next((message.text for message in spoken_in(call.outputs)[:1]), "")
+
+
+def _is_before(rewriting: _Rewriting, answer: Call, *, soon: bool) -> bool:
+    if rewriting.start is None or answer.start is None:
+        return True
+    end = answer.start if answer.end is None else answer.end  # a trace begins before what it asks of a model
+    return rewriting.start <= end and (not soon or answer.start - rewriting.start <= _SOON)
+
+
+def _typed_in(call: Call) -> str | None:
+    """Return what a user typed, of a call that rewrites it into other words; None for any other call."""
+    sent = spoken_in(call.inputs)[-1:]
+    if call.kind != "answer" or call.partial or not sent or sent[0].role != "user" or not (got := _got(call).strip()):
+        return None
+    text, instructions = sent[0].text.strip(), instructions_of(call)
+    asked = f"{instructions[:_READ]}\n{text[:_READ]}"
+    if _REWRITES.search(asked) is None or _ASKED.search(asked) is None:
+        return None
+    labelled = [match["typed"].strip() for match in _LABEL.finditer(text)]
+    is_plain = bool(instructions) and _REWRITES.search(instructions[:_READ]) is not None and len(text) <= _TYPED
+    typed = labelled[-1] if labelled else text if is_plain else ""
+    return typed if typed and typed != got else None
