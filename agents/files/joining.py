@@ -23,7 +23,7 @@ from turnsignal.stream.formats.protocol import Assumed, Call
 from turnsignal.stream.formats.remarks import learn_from
 from turnsignal.stream.formats.request_ids import are_requests, unnamed
 from turnsignal.stream.formats.resumed import resume
-from turnsignal.stream.formats.rewritten import Rewritten
+from turnsignal.stream.formats.rewritten import RewrittenQuestions
 from turnsignal.stream.formats.rounds import Rounds
 from turnsignal.stream.formats.transcripts import HeldAnswers, Transcripts
 
@@ -45,7 +45,7 @@ class CallJoiner:
         self._errands = Errands()
         self._prompts = self._errands.answering.prompts = Prompts()
         self._rounds = Rounds()
-        self._rewritten = Rewritten()
+        self._rewritten = RewrittenQuestions()
         self._half_said = HalfSaid()
         self._bursts = Bursts()
         self._again = AskedAgain()

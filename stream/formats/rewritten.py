@@ -1,4 +1,4 @@
-"""Rewritten questions: what a program asks of the model in the place of what its user typed.
+"""RewrittenQuestions questions: what a program asks of the model in the place of what its user typed.
 
     call 1   sends: "… Follow Up Input: And on my phone? Standalone question:"   gets: How do I reset it on my phone?
     call 2   sends: "How do I reset it on my phone?"                             gets: In the app.
@@ -31,24 +31,24 @@ _LABEL = re.compile(
 )
 
 
-class _Rewriting(NamedTuple):
+class _TypedQuestion(NamedTuple):
     """What a user typed before it was rewritten, and when."""
 
     typed: str
     start: float | None
 
 
-class Rewritten:
+class RewrittenQuestions:
     """What programs rewrote in a log."""
 
     def __init__(self) -> None:
-        self._rewritten: dict[tuple[str, bytes], list[_Rewriting]] = {}  # by conversation, and what it became
+        self._rewritten: dict[tuple[str, bytes], list[_TypedQuestion]] = {}  # by conversation, and what it became
         self._used: set[tuple[str, bytes]] = set()
 
     def add(self, call: Call) -> None:
         """Take in a call; called for each before the first `put_back`."""
         if (typed := _typed_in(call)) is not None:
-            self._rewritten.setdefault(_keys(call, _got(call))[0], []).append(_Rewriting(typed, call.start))
+            self._rewritten.setdefault(_keys(call, _got(call))[0], []).append(_TypedQuestion(typed, call.start))
 
     def put_back(self, answer: Call, assumed: Assumed) -> None:
         """Give an answer's questions, the history's too, as the user typed them."""
@@ -88,7 +88,7 @@ def _got(call: Call) -> str:
     return next((message.text for message in spoken_in(call.outputs)[:1]), "")
 
 
-def _is_before(rewriting: _Rewriting, answer: Call, *, soon: bool) -> bool:
+def _is_before(rewriting: _TypedQuestion, answer: Call, *, soon: bool) -> bool:
     if rewriting.start is None or answer.start is None:
         return True
     end = answer.start if answer.end is None else answer.end  # a trace begins before what it asks of a model

@@ -75,6 +75,7 @@ SHARED = {
     "unseen",
     "human_scores",
     "half_said",
+    "rewritten",
     "heads",
     "linking",
     "times",
