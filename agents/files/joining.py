@@ -80,9 +80,9 @@ class CallJoiner:
                 calls = self._half_said.taken_out(calls, assumed)
                 calls = self._errands.taken_out(self._rounds.taken_out(calls, assumed), assumed)
                 for answer in join_trace(calls, assumed, answering):
-                    self._transcripts.take_apart(answer, self._assumed)
+                    self._transcripts.take_apart(answer, assumed)
                     framed = self._prompts.framed_in(answer)
-                    self._prompts.take_apart(answer, self._assumed)
+                    self._prompts.take_apart(answer, assumed)
                     self._rewritten.put_back(answer, assumed)
                     heads.append(head_of(len(heads), answer))
                     openings.append(opening_of(answer, framed))
@@ -109,7 +109,7 @@ class CallJoiner:
                 examples.compare(name, answer)
             for at, (name, (_, answer)) in enumerate(zip(chosen, answers.all(), strict=True)):
                 if name:
-                    examples.take_out(name, answer, self._assumed)
+                    examples.take_out(name, answer, assumed)
                     self._held.add(answer)
                     conversations.put(name, answer)
                 elif at not in bursts:

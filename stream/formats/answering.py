@@ -22,7 +22,7 @@ from turnsignal.stream.formats.instructions import are_others, instructions_of, 
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.prompts import Prompts
 from turnsignal.stream.formats.protocol import Call
-from turnsignal.stream.formats.quotations import SHORT, digest_of, template_of
+from turnsignal.stream.formats.quotations import NUMBER, SHORT, digest_of, number_of, template_of
 from turnsignal.stream.text.visible import one_line
 
 _FEWEST = 3  #: calls under the same instructions, after which these are known,
@@ -58,7 +58,7 @@ class Answering:
         self._said = bytearray()  # of each call: who answered, at length, alone and alike, and what
         self._few = bytearray()  # of each call
         self._returned: set[bytes] = set()  # answers that histories end with
-        self._histories: Any = np.empty(0, np.dtype("<u8"))  # the same as numbers, in their order
+        self._histories: Any = np.empty(0, NUMBER)  # the same as numbers, in their order
         self._known: dict[bytes, _UnderInstructions] = {}
         self._conversing: set[bytes] = set()
         self._beside: Counter[bytes] = Counter()  # calls of traces in which a history holds another answer, less others
@@ -87,8 +87,7 @@ class Answering:
                 returned[key] += is_back
                 few[key] += is_few
         self._known = {key: _UnderInstructions(n, returned[key], few[key]) for key, n in calls.items() if n >= _FEWEST}
-        numbers = np.fromiter((int.from_bytes(answer, "little") for answer in self._returned), np.dtype("<u8"))
-        self._histories = np.sort(numbers)
+        self._histories = np.sort(np.fromiter(map(number_of, self._returned), NUMBER))
         self._said, self._few, self._returned = bytearray(), bytearray(), set()
 
     def answerers(self) -> Iterator[tuple[bytes, ...]]:
@@ -123,7 +122,7 @@ class Answering:
         for message in spoken_in(call.outputs)[:1]:
             if len(message.text) < _TELLING:
                 continue
-            number = int.from_bytes(digested(message)[1][:SHORT], "little")
+            number = number_of(digested(message)[1][:SHORT])
             at = int(np.searchsorted(self._histories, np.uint64(number)))
             return at < len(self._histories) and int(self._histories[at]) == number
         return False

@@ -21,7 +21,7 @@ from turnsignal.stream.formats.heads import digested
 from turnsignal.stream.formats.instructions import instructions_of
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Call
-from turnsignal.stream.formats.quotations import SHORT, digest_of, digests_quoted, template_of
+from turnsignal.stream.formats.quotations import NUMBER, SHORT, digest_of, digests_quoted, number_of, template_of
 from turnsignal.stream.text.visible import one_line
 
 _SOON = 60.0  #: seconds between one and the call that answers the question
@@ -35,7 +35,6 @@ _MOST = 0.9  #: or most
 _GRADE, _WORDS = 40, 2  #: characters of one that is an object, and words of one that is none
 _SHOWN = 60
 _PARTS = 5  #: digests of a call
-_NUMBER = np.dtype("<u8")  #: that a digest of SHORT bytes is; 0 for none
 _NO_CALL = bytes(SHORT * _PARTS)
 _MIXED = 0x9E3779B97F4A7C15  #: odd: no two conversations become one
 
@@ -78,9 +77,9 @@ class Bursts:
         begun = f"{template_of(instructions_of(call))}\0{template_of(question) if chr(10) in question else ''}"
         system = call.inputs[0].text if call.inputs[0].role == "system" else ""
         kind = digest_of(begun)
-        self._texts.setdefault(int.from_bytes(kind, "little"), one_line(text, _SHOWN))
+        self._texts.setdefault(number_of(kind), one_line(text, _SHOWN))
         if _is_grade(text):
-            quoted = np.frombuffer(digests_quoted(question), _NUMBER).tolist()
+            quoted = np.frombuffer(digests_quoted(question), NUMBER).tolist()
             self._grades[len(self._orders) - 1] = text.casefold(), quoted
         self._digests += digest_of(call.conversation) if call.conversation else bytes(SHORT)
         self._digests += digest_of(question) + kind + digest_of(f"{system}\0{question}")
@@ -88,11 +87,11 @@ class Bursts:
 
     def take_steps(self, asides: Set[int]) -> set[int]:
         """Return the numbers of those that come in bursts, and are no asides; what was taken in is gone then."""
-        table = np.frombuffer(self._digests, _NUMBER).reshape(-1, _PARTS)
+        table = np.frombuffer(self._digests, NUMBER).reshape(-1, _PARTS)
         kinds, times = np.unique(table[table[:, 2] != 0, 2], return_counts=True)
         often = set(kinds[times >= _FEWEST].tolist()) if len(kinds) > 1 else set()
         many = [kind for kind in self._texts if kind in often]
-        returned = set(np.frombuffer(self._returned, _NUMBER).tolist()) if many else set()
+        returned = set(np.frombuffer(self._returned, NUMBER).tolist()) if many else set()
         answering = self._answering(table) if many else {}
         steps: set[int] = set()
         for kind in many if answering else ():
@@ -129,7 +128,7 @@ class Bursts:
         places = table[:, 0] * np.uint64(_MIXED) ^ table[:, 1]
         quoted = (_place(int(table[at, 0]), each) for at, (_, given) in self._grades.items() for each in given)
         asked, times = np.unique(places, return_counts=True)
-        wanted = np.union1d(asked[times > 1], np.fromiter(quoted, _NUMBER))
+        wanted = np.union1d(asked[times > 1], np.fromiter(quoted, NUMBER))
         which = np.flatnonzero(np.isin(places, wanted) & (table[:, 2] != 0)).tolist()
         answering: dict[int, list[tuple[float, int, int]]] = {}
         for at in which:

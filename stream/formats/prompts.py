@@ -36,7 +36,7 @@ _LENGTHY = 6  #: and of one that is told of
 _ANSWERED = 50  #: answers, of which one may be in a history by chance
 _SHOWN = 60  #: characters of a prompt
 _MARK = re.compile(r"[\n>\"“«`\]]\s*|:(?!\d) *|(?<!\w)' *")  #: behind which a question begins
-_ENDING = re.compile(r"\s*[\n<\"”»`'\[(]|\s+(?=\w)")  #: what begins behind a question
+_ENDING = re.compile(r"(?<!\s)(?:\s*[\n<\"”»`'\[(]|\s+(?=\w))")  #: what begins behind a question
 _LABEL = re.compile(
     r"(?:(?<=\s)|^)[*#]{0,4}(?P<label>[^\W\d_]+(?:[ _-][^\W\d_]+){0,3})[*]{0,2}:(?:[*]{0,2})(?=\s|$)"
     r"|<(?P<tag>/?[^\W\d_][\w -]{0,30})>"

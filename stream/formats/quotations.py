@@ -11,7 +11,10 @@ import re
 from collections.abc import Iterator
 from hashlib import blake2b
 
+import numpy as np
+
 SHORT = 8  #: bytes of a digest
+NUMBER = np.dtype("<u8")  #: that one is, where many stand in a table; 0 for none
 _LINES = 4  #: at the beginning of a message, and as many at its end, that may be a quotation each
 _EDGES = 3  #: lines at the beginning, and at the end, that may stand around one
 _LONGEST = 8  #: lines at the end that may be one
@@ -27,6 +30,11 @@ _FENCES = ('"""', "```", "'''", "---")
 def digest_of(text: str) -> bytes:
     """Return a short digest of a text."""
     return blake2b(text.encode("utf-8", "replace"), digest_size=SHORT).digest()
+
+
+def number_of(digest: bytes) -> int:
+    """Return a digest as the number that it is in a table of NUMBER."""
+    return int.from_bytes(digest, "little")
 
 
 def digests_quoted(text: str) -> bytes:

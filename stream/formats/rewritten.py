@@ -1,4 +1,4 @@
-"""RewrittenQuestions questions: what a program asks of the model in the place of what its user typed.
+"""Rewritten questions: what a program asks of the model in the place of what its user typed.
 
     call 1   sends: "… Follow Up Input: And on my phone? Standalone question:"   gets: How do I reset it on my phone?
     call 2   sends: "How do I reset it on my phone?"                             gets: In the app.
@@ -25,7 +25,7 @@ _REWRITES = re.compile(
 )
 _ASKED = re.compile(r"\b(?:question|query|queries|message|input)\b", re.IGNORECASE)
 _LABEL = re.compile(
-    r"^[<*#\s]*(?:follow[- ]?up|latest|last|new|current|user)(?: user)? (?:input|question|message|query)[*\s]*[:>][*]*"
+    r"^[<*# \t]*(?:follow[- ]?up|latest|last|new|current|user)(?: user)? (?:input|question|message|query)[*\s]*[:>][*]*"
     r"\s*(?P<typed>\S[^\n<]*)",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -24,7 +24,7 @@ from turnsignal.stream.formats.asides import TO_KEEP
 from turnsignal.stream.formats.heads import digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
-from turnsignal.stream.formats.quotations import SHORT, digest_of, template_of
+from turnsignal.stream.formats.quotations import NUMBER, SHORT, digest_of, number_of, template_of
 from turnsignal.stream.text.visible import one_line
 
 LEFT_OUT = "calls in which a program asked for an answer anew, corrected or continued, taken with it as one"
@@ -37,7 +37,6 @@ _FEWEST = 2  #: rounds that histories show, to know others by,
 _OTHERS = 10  #: and of so many messages one may begin so and stay in its history
 _SHOWN = 60
 _NOTHING = bytes(SHORT)
-_NUMBER = np.dtype("<u8")  #: that a digest of SHORT bytes is; 0 for none
 
 
 class _Round(NamedTuple):
@@ -71,7 +70,7 @@ class _RoundTable:
     """
 
     def __init__(self, digests: bytearray, orders: "array[float]", timed: bytearray) -> None:
-        self._rows: Any = np.frombuffer(digests, _NUMBER).reshape(-1, _PARTS)
+        self._rows: Any = np.frombuffer(digests, NUMBER).reshape(-1, _PARTS)
         self._orders: Any = np.frombuffer(orders, float)
         self._timed = timed
         self.begun, self._after, self._ends = self._rows[:, 0], self._rows[:, 1], self._rows[:, 2]
@@ -110,7 +109,7 @@ class _RoundTable:
         return set(self._ends[which].tolist()) & set(among)
 
     def _of(self, column: Any, wanted: set[int]) -> Iterable[tuple[int, float]]:
-        which = np.isin(column, np.fromiter(wanted - {0}, _NUMBER))
+        which = np.isin(column, np.fromiter(wanted - {0}, NUMBER))
         return zip(column[which].tolist(), self._orders[which].tolist(), strict=True)
 
 
@@ -186,7 +185,7 @@ class Rounds:
         for (what, way), times in shown.most_common():
             if what and times >= _FEWEST and stays[what] * _OTHERS <= times:
                 ways.setdefault(what, way)
-        are_known = np.isin(table.begun, np.fromiter(ways, _NUMBER))
+        are_known = np.isin(table.begun, np.fromiter(ways, NUMBER))
         may_be = table.take(table.behind & are_known)
         given = table.given({digest for call in may_be for digest in call.ends})
         places = [digest for call in may_be for digest in (call.after, call.ends[0])]
@@ -258,7 +257,7 @@ def _order(call: Call) -> float:
 
 
 def _after(call: Call) -> int:
-    return int.from_bytes(_digests_of(call, alone=True)[SHORT : 2 * SHORT], "little")
+    return number_of(_digests_of(call, alone=True)[SHORT : 2 * SHORT])
 
 
 def _asked_at(spoken: Sequence[Message]) -> list[int]:

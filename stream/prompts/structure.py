@@ -308,10 +308,11 @@ def _title(bare: str, near: str, after: str) -> int:
         return 0
     is_list = _SAYS["marker"].match(after.strip()) is not None
     is_upper = plain.isupper() and sum(map(str.isalpha, plain)) > 1
-    if is_bold or (is_upper and is_list and not any(amount.unit for amount in amounts(plain))):
+    is_counted = any(amount.unit for amount in amounts(plain))
+    if is_bold or (is_upper and is_list and not is_counted):
         return _TITLE  # "ALWAYS" above a list, too, which ends the one below "NEVER"
     instructs = _SAYS["instructs"].search(plain) is not None and _SAYS["only_forbids"].fullmatch(plain) is None
-    if instructs or any(amount.unit for amount in amounts(plain)):
+    if instructs or is_counted:
         return 0
     if is_upper:
         return _TITLE

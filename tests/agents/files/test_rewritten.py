@@ -76,3 +76,10 @@ def test_a_check_that_finds_nothing_and_says_the_answer_again_is_nobodys(correct
         each["request"]["metadata"]["conversation_id"] = f"c{number // 6}"
         each["created_at"] = f"2026-11-20T10:{number // 2:02d}:{number % 2 * 5:02d}Z"
     assert sorted(said(tmp_path / "log.jsonl", calls)) == sorted(wanted)
+
+
+def test_a_prompt_of_countless_lines_that_asks_for_another_question_is_read(tmp_path: Path) -> None:
+    prompt = "Rephrase the question to be standalone.\n" + "\n" * 300_000 + "User question: And now?"
+    said_before = [{"role": "user", "content": prompt}]
+    calls = [call(0, said_before, "What is it now?"), call(1, [{"role": "user", "content": "What is it now?"}], "Ten.")]
+    assert said(tmp_path / "log.jsonl", calls) == ["And now?", "Ten."]
