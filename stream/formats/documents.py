@@ -50,6 +50,15 @@ def read_documents(value: object) -> list[dict[str, Any]]:
     return once(document for document in read if document is not None)
 
 
+def documents_beside(output: object) -> list[dict[str, Any]]:
+    """Read the documents that a chain puts out beside its answer.
+
+    >>> documents_beside({"answer": "By card.", "context": [{"page_content": "…", "metadata": {"source": "pay.md"}}]})
+    [{'doc_id': 'pay.md', 'text': '…'}]
+    """
+    return read_documents(first(mapping(nested(output)), *DOCUMENTS))
+
+
 def read_document(item: object) -> dict[str, Any] | None:
     """Read one document; one without an id has a digest of its text for it. None for what is no document."""
     if isinstance(item, int) and not isinstance(item, bool):

@@ -5,9 +5,9 @@ from typing import Any
 
 from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.human_scores import HumanScore, human_scores_of, is_score
-from turnsignal.stream.formats.messages import spoken
 from turnsignal.stream.formats.otlp import Span, spans_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, join_origin, split_origin
+from turnsignal.stream.formats.questions import spoken_by
 from turnsignal.stream.formats.times import time_in
 from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, seconds, short_names
 
@@ -53,8 +53,8 @@ class Langfuse:
             conversation=conversation_of(record),
             start=start,
             end=max(ends, default=start),
-            inputs=spoken(record.get("input"), "user", assumed),
-            outputs=spoken(record.get("output"), "assistant", assumed),
+            inputs=spoken_by("user", record.get("input"), assumed),
+            outputs=spoken_by("assistant", record.get("output"), assumed),
             fields=_fields(record),
         )
         for item in items(record.get("scores")):
@@ -100,8 +100,8 @@ def _observation(record: Record, assumed: Assumed) -> Iterator[Call]:
         call.kind, call.documents = "reranking", read_documents(record.get("output"))
     elif kind in ("GENERATION", "AGENT", "CHAIN") or (is_root and kind == "SPAN"):
         call.kind = "answer" if kind == "GENERATION" else "whole" if is_root else "inner"
-        call.inputs = spoken(record.get("input"), "user", assumed)
-        call.outputs = spoken(record.get("output"), "assistant", assumed)
+        call.inputs = spoken_by("user", record.get("input"), assumed)
+        call.outputs = spoken_by("assistant", record.get("output"), assumed)
     yield call
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from turnsignal.stream.formats.documents import read_documents
+from turnsignal.stream.formats.documents import documents_beside, read_documents
 from turnsignal.stream.formats.human_scores import HumanScore, human_scores_of
-from turnsignal.stream.formats.messages import plain_text, read_messages, spoken
+from turnsignal.stream.formats.messages import plain_text, read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
+from turnsignal.stream.formats.questions import spoken_by
 from turnsignal.stream.formats.times import time_in
 from turnsignal.stream.formats.values import (
     bounded_id,
@@ -58,7 +59,7 @@ class LangSmith:
             call.kind = "reranking" if "rerank" in titled or "compress" in titled else "retrieval"
         elif kind in ("llm", "chain"):
             call.kind = "answer" if kind == "llm" else "inner" if record.get("parent_run_id") else "whole"
-            call.inputs = spoken(inputs, "user", assumed)
+            call.inputs = spoken_by("user", inputs, assumed)
             call.outputs = _answer(outputs, assumed)
             if call.kind == "whole":
                 call.fields = {**short_names(assistant=record.get("name")), **call.fields}
@@ -89,7 +90,7 @@ def _answer(outputs: dict[str, Any], assumed: Assumed) -> list[Message]:
     if answers:
         return answers[-1:]
     text = plain_text(outputs)
-    return [Message("assistant", text)] if text else []
+    return [Message("assistant", text, documents=documents_beside(outputs))] if text else []
 
 
 def _flat(value: object) -> list[Any]:

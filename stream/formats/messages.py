@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from turnsignal.stream.formats.documents import documents_in, found_in, once
+from turnsignal.stream.formats.documents import documents_beside, documents_in, found_in, once
 from turnsignal.stream.formats.protocol import Assumed, Message, Record, TurnFields
 from turnsignal.stream.formats.times import BEGAN, oldest_first, time_in
 from turnsignal.stream.formats.values import first, is_redacted, items, mapping, nested, short_name
@@ -75,8 +75,12 @@ def read_messages(value: object, assumed: Assumed, depth: int = 0) -> list[Messa
             return []
         return instructed(read_messages(inner, assumed, depth + 1), value.get("system"), assumed)
     messages: list[Message] = []
-    for item in value if isinstance(value, list) else ():
-        if is_pair(item):
+    listed = value if isinstance(value, list) else []
+    have_roles = all(is_pair(item) and role_of(item[0]) for item in listed)
+    for item in listed:
+        if have_roles:  # LangChain's shorthand: ("human", "How do I pay?")
+            messages.append(Message(role_of(item[0]) or "", item[1] or ""))
+        elif is_pair(item):
             sides = zip(("user", "assistant"), item, strict=True)
             messages += [Message(role, text) for role, text in sides if text]
         elif isinstance(item, list) and depth < MAX_DEPTH:  # LangChain's batches: a list of lists
@@ -288,7 +292,8 @@ def spoken(value: object, role: str, assumed: Assumed) -> list[Message]:
     is_cut = bool(text) and _JSON.match(text.lstrip()) is not None
     assumed[CUT_OFF] += is_cut
     assumed[REDACTED] += is_redacted(text)
-    return [Message(role, text)] if text and not is_cut and not is_redacted(text) else messages
+    documents = documents_beside(value) if text and role == "assistant" else []
+    return [Message(role, text, documents=documents)] if text and not is_cut and not is_redacted(text) else messages
 
 
 def _arguments(given: Record, assumed: Assumed) -> list[Message]:

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from turnsignal.stream.formats.documents import read_documents
-from turnsignal.stream.formats.messages import read_messages, spoken
+from turnsignal.stream.formats.messages import read_messages
 from turnsignal.stream.formats.otlp import Span, spans_of, unflatten
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
+from turnsignal.stream.formats.questions import spoken_by
 from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, literal, mapping, short_names
 
 _KIND, _ATTRIBUTE = "openinference.span.kind", "attributes."
@@ -76,7 +77,7 @@ def _spoken(given: dict[str, Any], side: str, role: str, assumed: Assumed) -> li
     left_out = Assumed()
     messages = read_messages(_messages(given, f"llm.{side}_messages"), left_out)
     content = first(given, f"gen_ai.{side}.messages", f"{side}.value")  # of spans that say it both ways
-    value = [] if any(m.text or m.called for m in messages) else spoken(content, role, assumed)
+    value = [] if any(m.text or m.called for m in messages) else spoken_by(role, content, assumed)
     assumed.update({} if value else left_out)
     return (value if side == "input" else value[-1:]) or messages
 

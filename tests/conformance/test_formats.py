@@ -58,6 +58,7 @@ SHARED = {
     "request_ids",
     "resumed",
     "many_ask",
+    "questions",
     "asked_again",
     "silence",
     "speakers",
