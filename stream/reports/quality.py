@@ -16,77 +16,39 @@ platforms or of users' languages moved, releases are compared within these (`str
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from turnsignal.stream.pipeline.metric_deltas import Release
-from turnsignal.stream.records.scores import FOLLOW_UP, FREE_OUTCOMES, Unscored
-from turnsignal.stream.reports.first_answers import share_of_length
-from turnsignal.stream.reports.release_figures import (
-    BOTH,
-    LANGUAGES,
-    PLATFORMS,
-    SCALES,
-    ReleaseFigure,
-    change,
-    delta_as_json,
-    figure_as_json,
-    ranked_figures,
-)
+from turnsignal.stream.records.scores import FOLLOW_UP, Unscored
+from turnsignal.stream.reports.release_figures import figure_as_json
+from turnsignal.stream.reports.release_pair import FigureReader, ReleasePair
 from turnsignal.stream.reports.release_totals import (
-    CONVERSATIONS,
-    FIRST,
-    LENGTH,
     MAX_RELEASES,
     MOMENTS,
     OTHER_RELEASES,
-    READABLE,
-    UNANSWERED,
     ConversationScores,
     NamedReleases,
     ReleaseTotals,
     as_begun,
     begun_by,
 )
-from turnsignal.stream.reports.standardised import FEWEST, within_parts
 from turnsignal.stream.reports.unattributed import Unattributed
-from turnsignal.stream.reports.user_spread import UserSpread, compared_estimates, mean_by_user, rate_by_user
 from turnsignal.stream.statistics.claims import (
     ANSWER_SECONDS,
-    CHANGED,
     CHECKS_APPLIED,
     CITES_ALL,
     CITES_TOP,
     DOCUMENTS,
     FAILED,
-    FREE_CONVERSATIONS,
-    OUTCOMES,
-    PROMISE,
-    SAME,
-    SAME_DOCUMENTS,
-    SAME_FIRST,
     SAME_LANGUAGE,
-    SHORT_FIRST,
     UNANSWERED_OF_ALL,
     VOTE,
-    WITH_DOCUMENTS,
-    claims,
-    coverage_name,
-    says_nothing,
 )
-from turnsignal.stream.statistics.intervals import (
-    Clusters,
-    Difference,
-    Estimate,
-    difference,
-    mean_over_conversations,
-    mean_over_turns,
-    of_one_turn,
-)
+from turnsignal.stream.statistics.intervals import Clusters
 
 #: figures of answers that no scorer of a response gives
 DERIVED = (DOCUMENTS, VOTE, FAILED, CHECKS_APPLIED, CITES_ALL, CITES_TOP, SAME_LANGUAGE, ANSWER_SECONDS)
@@ -111,8 +73,7 @@ class Quality:
         self.start, self.end = math.inf, -math.inf
         self.named = NamedReleases()
         self._idle = idle
-        self._covered = covered
-        self._ranked = ranked_figures(scorers)
+        self._reader = FigureReader(self.figures, covered)
         self._releases: dict[Release, ReleaseTotals] = {}
         self._begun: dict[Release, float] = {}  # event time of a release's first conversation that it began
         self._opened: dict[Release, float] = {}  # and of the first answer that opened one
@@ -198,8 +159,10 @@ class Quality:
             self._taken.update(release for release in went.parts if release != begun_by(went))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take in checkpoints, too, that were written when every release was told apart."""
+        """Take in checkpoints, too, that were written when every release was told apart, and read here."""
         self.__dict__.update({"named": NamedReleases()} | state)
+        if "_reader" not in state:
+            self._reader = FigureReader(self.figures, state["_covered"])
 
     def over_all(self, release: Release, figure: str) -> Clusters | None:
         """Return one figure's sums over a release's conversations, cut ones too; None where nothing was scored."""
@@ -290,40 +253,6 @@ class Quality:
     def _by_time(self, release: Release) -> tuple[str, float, float, str]:
         return release[0], self._begun.get(release, math.inf), self._releases[release].first, release[1] or ""
 
-    def _figures(self, totals: ReleaseTotals, minimum: int) -> dict[str, ReleaseFigure]:
-        """Return every figure of a release that enough conversations speak of."""
-        totals.add_waiting()
-        conversations = round(totals.answered[0])
-        figures = dict(_outcomes(totals, minimum))
-        for at, name in enumerate(self.figures):
-            sums = totals.sums(at)
-            coverage, covering = None, None
-            if conversations >= minimum:
-                answers = 2 * len(self.figures)
-                coverage, covering = mean_by_user(
-                    totals.users, (answers, 2 * at), totals.scored(at), partial(totals.scored_alone, at)
-                )
-                if name in self._covered:
-                    figures[coverage_name(name)] = ReleaseFigure(coverage, users=covering)
-                elif name == DOCUMENTS:
-                    figures[WITH_DOCUMENTS] = ReleaseFigure(coverage, users=covering)
-            if sums.n >= minimum:
-                spread = SCALES[name].spread if name in SCALES else 0.0
-                mean, users = mean_by_user(
-                    totals.users, (2 * at, 2 * at + 1), sums, partial(totals.sums_alone, at), spread
-                )
-                by_conversation = mean_over_conversations(sums)
-                if users is not None:  # as much wider as the other mean is
-                    wider = mean.size / users.by_conversation.size
-                    by_conversation = by_conversation._replace(size=by_conversation.size * wider, degrees=mean.degrees)
-                if name == ANSWER_SECONDS:
-                    batched = mean_over_turns(totals.seconds.clusters(), spread)
-                    mean = batched if users is None else min(batched, mean, key=lambda one: one.size)
-                    users = None
-                mean = mean._replace(n=round(sums.n))
-                figures[name] = ReleaseFigure(mean, by_conversation, coverage, users, covering)
-        return figures
-
     def _row(self, release: Release, minimum: int) -> dict[str, Any]:
         totals = self._releases[release]
         totals.add_waiting()
@@ -342,53 +271,20 @@ class Quality:
         row["turns_per_conversation"] = round(totals.turns / n, 6)
         row["answers_per_conversation"] = round(answers / max(1, conversations), 6)
         return row | {
-            "figures": {name: figure_as_json(name, interval) for name, interval in self._figures(totals, 1).items()}
+            "figures": {name: figure_as_json(name, interval) for name, interval in self._reader.read(totals, 1).items()}
         }
 
     def _compare(
         self, before: Release, after: Release, minimum: int, primary: str, least_change: float
     ) -> dict[str, Any]:
-        pair = [self._releases[before], self._releases[after]]
-        cohorts = [self._cohorts.get(release, self._releases[release]) for release in (before, after)]
+        old, new = self._releases[before], self._releases[after]
+        cohorts = self._cohorts.get(before, old), self._cohorts.get(after, new)
         by_cohort = all(cohort.outcomes.total() >= minimum for cohort in cohorts)
-        if by_cohort:
-            pair = cohorts
-        old, new = (self._figures(totals, minimum) for totals in pair)
-        overlap = pair[1].users.overlap(pair[0].users)
-        common = [name for name in new if name in old and not _has_none(name, new, old)]
-        deltas = {name: change(new[name], old[name], overlap) for name in common}
-        coverages = dict(_coverages(common, new, old, overlap))
-        drift = _drift(deltas, *pair)
-        if (unanswered := self._unattributed.change(after, minimum)) is not None:
-            deltas[UNANSWERED_OF_ALL] = unanswered
-        before_first, first = (totals.first_answers for totals in pair)
-        text = ""
-        if min(first.n, before_first.n) >= minimum:
-            alike = _alike_first_answers(pair[1], pair[0], overlap)
-            deltas[SHORT_FIRST] = first.short(before_first, alike)
-            if (same := first.same(before_first, alike)) is not None:
-                deltas[SAME_FIRST], text = same
-        few = 0.0
-        if min(first.searched, before_first.searched) >= minimum:
-            deltas[SAME_DOCUMENTS], few = first.same_documents(before_first)
-        unranked = says_nothing(deltas, new[CITES_TOP].mean.value if CITES_TOP in deltas else 0.0, few)
-        deltas.pop(CITES_TOP, None)  # a habit, and neither better nor worse
-        platforms, languages = first.shifted(before_first), first.asked_otherwise(before_first)
-        shifted = "; ".join(filter(None, (platforms, languages)))
-        parts = BOTH if platforms and languages else LANGUAGES if languages else PLATFORMS
-        within = self._within(pair[0], pair[1], parts) if shifted else {}
-        promise = (primary, least_change, self._ranked)
-        claimed = claims(deltas, coverages, *promise, unranked=unranked, shifted=shifted, within=within, parts=parts)
-        if drift and claimed[ANSWER_SECONDS].change == SAME:
-            claimed[ANSWER_SECONDS] = claimed[ANSWER_SECONDS]._replace(why=drift)
-        for name in (SHORT_FIRST, SAME_FIRST):
-            if languages and name in claimed:
-                # Every language has texts and lengths of its own.
-                claimed[name] = claimed[name]._replace(change=SAME, why=f"not compared: {languages}")
-        if text and claimed[SAME_FIRST].change == CHANGED:
-            claimed[SAME_FIRST] = claimed[SAME_FIRST]._replace(why=f'"{text}"')
+        unanswered = self._unattributed.change(after, minimum)
+        deltas = {} if unanswered is None else {UNANSWERED_OF_ALL: unanswered}
+        old, new = cohorts if by_cohort else (old, new)
+        compared = ReleasePair(self._reader, old, new, minimum)
         row: dict[str, Any] = {"assistant": after[0], "before": before[1], "after": after[1]}
-        row["primary"] = primary if primary in deltas else None
         if by_cohort and self._taken[after]:
             row["taken_over"] = self._taken[after]
         if attributed := {
@@ -397,94 +293,8 @@ class Quality:
             row["attributed"] = attributed
         if apart := self._unattributed.apart(after):
             row["apart"] = apart
-        if shifted:
-            row["shifted"], row["moved"] = shifted, parts
-        if unranked:
-            row["unranked"] = unranked
-        row["with_user"] = round(min(totals.with_user / max(1, totals.outcomes.total()) for totals in pair), 6)
-        row["side_by_side"] = _side_by_side(*pair)
-        deltas_json = {
-            name: delta_as_json(name, delta, claimed[name], within.get(name), parts) for name, delta in deltas.items()
-        }
-        return row | {"deltas": deltas_json}
-
-    def _within(self, before: ReleaseTotals, after: ReleaseTotals, parts: str) -> dict[str, Difference]:
-        """Compare two releases within each platform, language, or both of these, that both have."""
-        by = {"platform": parts != LANGUAGES, "language": parts != PLATFORMS}
-        here, there = after.by(**by), before.by(**by)
-        common = [(here[name], there[name]) for name in sorted(here.keys() & there.keys())]
-        pairs = (
-            (self._figures(new, FEWEST), self._figures(old, FEWEST), new.users.overlap(old.users))
-            for new, old in common
-        )
-        # Who got no answer has no platform that is known, but a language.
-        placed = parts == LANGUAGES or (before.placed and after.placed)
-        return within_parts(pairs, set() if placed else {UNANSWERED})
-
-
-def _outcomes(totals: ReleaseTotals, minimum: int) -> Iterator[tuple[str, ReleaseFigure]]:
-    """Give how conversations went: of those in languages that rules read, but for what nobody answered."""
-    everyone, unread = totals.outcomes.total(), totals.unread.total()
-    for names in (*((name,) for name in OUTCOMES), FREE_OUTCOMES):
-        any_language = names == (UNANSWERED,)
-        n = everyone if any_language else everyone - unread
-        if n < max(1, minimum):
-            continue
-        count = sum(totals.outcomes[name] - (0 if any_language else totals.unread[name]) for name in names)
-        among = totals.beside(CONVERSATIONS if any_language else READABLE)
-        columns = tuple(totals.outcome(name) for name in names)
-        rate, users = rate_by_user(totals.users, (among, columns), count, n)
-        yield FREE_CONVERSATIONS if len(names) > 1 else names[0], ReleaseFigure(rate, users=users)
-
-
-def _alike_first_answers(after: ReleaseTotals, before: ReleaseTotals, overlap: float) -> tuple[float, float]:
-    """Return as how many of itself a first answer of each release counts, as their lengths tell."""
-    (mine, here), (theirs, there) = (_first_lengths(totals) for totals in (after, before))
-    new, old = compared_estimates(mine, theirs, overlap)
-    return min(1.0, new.size / here), min(1.0, old.size / there)
-
-
-def _first_lengths(totals: ReleaseTotals) -> tuple[tuple[Estimate, UserSpread | None], float]:
-    """Return the mean length of first answers, and its size as if all stood for themselves."""
-    shares = [(share_of_length(step), count) for step, count in sorted(totals.first_answers.lengths.items())]
-    n = totals.first_answers.n
-    total, squares = (math.fsum(share**power * count for share, count in shares) for power in (1, 2))
-    (known,) = totals.users.columns(totals.beside(FIRST)).columns
-    others = max(0.0, 1 - float(known.sum()) / n)
-    whole, alone = of_one_turn(n, total, squares), of_one_turn(n * others, total * others, squares * others)
-    at = (totals.beside(FIRST), totals.beside(LENGTH))
-    return mean_by_user(totals.users, at, whole, lambda: alone), mean_over_turns(whole).size
-
-
-def _side_by_side(before: ReleaseTotals, after: ReleaseTotals) -> bool:
-    """Say whether two releases began conversations at the same time, for half of the shorter one's time or more."""
-    both = min(before.last, after.last) - max(before.first, after.first)
-    return both > 0 and 2 * both >= min(before.last - before.first, after.last - after.first)
-
-
-def _drift(deltas: dict[str, Difference], before: ReleaseTotals, after: ReleaseTotals) -> str:
-    """Take what goes up or down with the hour out of how sure a change of speed is; say so where that is all of it."""
-    delta, step = deltas.get(ANSWER_SECONDS), after.seconds.step_from(before.seconds)
-    if delta is None or step is None:
-        return ""
-    deltas[ANSWER_SECONDS] = delta._replace(p=max(delta.p, step.p))
-    return "answers change their speed with the hour within each release, too" if delta.p <= PROMISE < step.p else ""
+        return row | compared.as_json(primary, least_change, deltas)
 
 
 def _keep_first(times: dict[Release, float], release: Release, time: float) -> None:
     times[release] = min(times.get(release, math.inf), time)
-
-
-def _has_none(name: str, new: Mapping[str, ReleaseFigure], old: Mapping[str, ReleaseFigure]) -> bool:
-    """Say whether nothing is ever retrieved: then there is no share of that to compare."""
-    return name == WITH_DOCUMENTS and new[name].mean.value == old[name].mean.value == 0.0
-
-
-def _coverages(
-    names: Iterable[str], new: Mapping[str, ReleaseFigure], old: Mapping[str, ReleaseFigure], overlap: float
-) -> Iterable[tuple[str, Difference]]:
-    for name in names:
-        mine, theirs = new[name].coverage, old[name].coverage
-        if mine is not None and theirs is not None:
-            pair = (mine, new[name].users_coverage), (theirs, old[name].users_coverage)
-            yield name, difference(*compared_estimates(*pair, overlap))

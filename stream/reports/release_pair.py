@@ -1,0 +1,273 @@
+"""Release pairs: every figure of a release, read from its totals, and how two releases of an assistant differ.
+
+What a difference is taken for is `stream.statistics.claims`; what moves without any change of the product (the hour,
+platforms, languages) is told apart here.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from turnsignal.stream.records.scores import FREE_OUTCOMES
+from turnsignal.stream.reports.first_answers import FirstAnswers, share_of_length
+from turnsignal.stream.reports.release_figures import (
+    BOTH,
+    LANGUAGES,
+    PLATFORMS,
+    SCALES,
+    ReleaseFigure,
+    change,
+    delta_as_json,
+    ranked_figures,
+)
+from turnsignal.stream.reports.release_totals import (
+    CONVERSATIONS,
+    FIRST,
+    LENGTH,
+    READABLE,
+    UNANSWERED,
+    ReleaseTotals,
+)
+from turnsignal.stream.reports.standardised import FEWEST, within_parts
+from turnsignal.stream.reports.user_spread import UserSpread, compared_estimates, mean_by_user, rate_by_user
+from turnsignal.stream.statistics.claims import (
+    ANSWER_SECONDS,
+    CHANGED,
+    CITES_TOP,
+    DOCUMENTS,
+    FREE_CONVERSATIONS,
+    OUTCOMES,
+    PROMISE,
+    SAME,
+    SAME_DOCUMENTS,
+    SAME_FIRST,
+    SHORT_FIRST,
+    WITH_DOCUMENTS,
+    Claim,
+    claims,
+    coverage_name,
+    says_nothing,
+)
+from turnsignal.stream.statistics.intervals import (
+    Difference,
+    Estimate,
+    difference,
+    mean_over_conversations,
+    mean_over_turns,
+    of_one_turn,
+)
+
+
+class FigureReader:
+    """Read the figures of releases. names: of figures, in the order of the totals; covered: whose coverage is one."""
+
+    def __init__(self, names: Sequence[str], covered: Sequence[str]) -> None:
+        self.names = names
+        self._covered = covered
+
+    def read(self, totals: ReleaseTotals, minimum: int) -> dict[str, ReleaseFigure]:
+        """Return every figure of a release that enough conversations speak of."""
+        totals.add_waiting()
+        conversations = round(totals.answered[0])
+        figures = dict(_outcomes(totals, minimum))
+        for at, name in enumerate(self.names):
+            sums = totals.sums(at)
+            coverage, covering = None, None
+            if conversations >= minimum:
+                columns = 2 * len(self.names), 2 * at
+                coverage, covering = mean_by_user(
+                    totals.users, columns, totals.scored(at), partial(totals.scored_alone, at)
+                )
+                if name in self._covered:
+                    figures[coverage_name(name)] = ReleaseFigure(coverage, users=covering)
+                elif name == DOCUMENTS:
+                    figures[WITH_DOCUMENTS] = ReleaseFigure(coverage, users=covering)
+            if sums.n >= minimum:
+                figures[name] = _figure(totals, at, name)._replace(coverage=coverage, users_coverage=covering)
+        return figures
+
+
+class Traffic(NamedTuple):
+    """How the traffic of two releases differs.
+
+    shifted: in words, "" where it does not; parts: between which it moved.
+    """
+
+    shifted: str
+    parts: str
+
+
+class ReleasePair:
+    """Two releases of an assistant, each with enough conversations, to be compared by every figure that both have.
+
+    before, after: their totals; minimum: conversations that a figure needs.
+    """
+
+    def __init__(self, reader: FigureReader, before: ReleaseTotals, after: ReleaseTotals, minimum: int) -> None:
+        self.before, self.after = before, after
+        self._reader, self._minimum = reader, minimum
+        self._old, self._new = reader.read(before, minimum), reader.read(after, minimum)
+        self._overlap = after.users.overlap(before.users)
+
+    def as_json(self, primary: str, least_change: float, deltas: Mapping[str, Difference]) -> dict[str, Any]:
+        """Compare both; primary, least_change: as in `claims`; deltas: of further figures."""
+        old, new = self._old, self._new
+        common = [name for name in new if name in old and not _has_none(name, new, old)]
+        differences = {name: change(new[name], old[name], self._overlap) for name in common}
+        drift = _drift(differences, self.before, self.after)
+        differences |= deltas
+        text, few = self._add_first_answers(differences)
+        unranked = says_nothing(differences, new[CITES_TOP].mean.value if CITES_TOP in differences else 0.0, few)
+        differences.pop(CITES_TOP, None)  # a habit, and neither better nor worse
+        traffic = _traffic(self.after.first_answers, self.before.first_answers)
+        within = self._within(traffic.parts) if traffic.shifted else {}
+        claimed = claims(
+            differences,
+            dict(_coverages(common, new, old, self._overlap)),
+            primary,
+            least_change,
+            ranked_figures(self._reader.names),
+            unranked=unranked,
+            shifted=traffic.shifted,
+            within=within,
+            parts=traffic.parts,
+        )
+        self._explain(claimed, drift, text)
+        row: dict[str, Any] = {"primary": primary if primary in differences else None}
+        if traffic.shifted:
+            row["shifted"], row["moved"] = traffic.shifted, traffic.parts
+        if unranked:
+            row["unranked"] = unranked
+        with_user = (totals.with_user / max(1, totals.outcomes.total()) for totals in (self.before, self.after))
+        row["with_user"] = round(min(with_user), 6)
+        row["side_by_side"] = _side_by_side(self.before, self.after)
+        row["deltas"] = {
+            name: delta_as_json(name, delta, claimed[name], within.get(name), traffic.parts)
+            for name, delta in differences.items()
+        }
+        return row
+
+    def _add_first_answers(self, deltas: dict[str, Difference]) -> tuple[str, float]:
+        """Compare first answers; return the text that became common, "" for none, and the share of few documents."""
+        before, first = self.before.first_answers, self.after.first_answers
+        text, few = "", 0.0
+        if min(first.n, before.n) >= self._minimum:
+            alike = _alike_first_answers(self.after, self.before, self._overlap)
+            deltas[SHORT_FIRST] = first.short(before, alike)
+            if (same := first.same(before, alike)) is not None:
+                deltas[SAME_FIRST], text = same
+        if min(first.searched, before.searched) >= self._minimum:
+            deltas[SAME_DOCUMENTS], few = first.same_documents(before)
+        return text, few
+
+    def _explain(self, claimed: dict[str, Claim], drift: str, text: str) -> None:
+        """Say why some figures are claimed to be the same or changed. drift: of speed; text: of first answers."""
+        if drift and claimed[ANSWER_SECONDS].change == SAME:
+            claimed[ANSWER_SECONDS] = claimed[ANSWER_SECONDS]._replace(why=drift)
+        languages = self.after.first_answers.asked_otherwise(self.before.first_answers)
+        for name in (SHORT_FIRST, SAME_FIRST):
+            if languages and name in claimed:
+                # Every language has texts and lengths of its own.
+                claimed[name] = claimed[name]._replace(change=SAME, why=f"not compared: {languages}")
+        if text and claimed[SAME_FIRST].change == CHANGED:
+            claimed[SAME_FIRST] = claimed[SAME_FIRST]._replace(why=f'"{text}"')
+
+    def _within(self, parts: str) -> dict[str, Difference]:
+        """Compare both within each platform, language, or both of these, that both have."""
+        platform, language = parts != LANGUAGES, parts != PLATFORMS
+        here, there = (totals.by(platform=platform, language=language) for totals in (self.after, self.before))
+        common = [(here[name], there[name]) for name in sorted(here.keys() & there.keys())]
+        pairs = (
+            (self._reader.read(new, FEWEST), self._reader.read(old, FEWEST), new.users.overlap(old.users))
+            for new, old in common
+        )
+        # Who got no answer has no platform that is known, but a language.
+        placed = parts == LANGUAGES or (self.before.placed and self.after.placed)
+        return within_parts(pairs, set() if placed else {UNANSWERED})
+
+
+def _figure(totals: ReleaseTotals, at: int, name: str) -> ReleaseFigure:
+    """Return the mean of a figure, over answers and over conversations."""
+    spread = SCALES[name].spread if name in SCALES else 0.0
+    sums = totals.sums(at)
+    mean, users = mean_by_user(totals.users, (2 * at, 2 * at + 1), sums, partial(totals.sums_alone, at), spread)
+    by_conversation = mean_over_conversations(sums)
+    if users is not None:  # as much wider as the other mean is
+        wider = mean.size / users.by_conversation.size
+        by_conversation = by_conversation._replace(size=by_conversation.size * wider, degrees=mean.degrees)
+    if name == ANSWER_SECONDS:
+        batched = mean_over_turns(totals.seconds.clusters(), spread)
+        mean = batched if users is None else min(batched, mean, key=lambda one: one.size)
+        users = None
+    return ReleaseFigure(mean._replace(n=round(sums.n)), by_conversation, users=users)
+
+
+def _traffic(after: FirstAnswers, before: FirstAnswers) -> Traffic:
+    platforms, languages = after.shifted(before), after.asked_otherwise(before)
+    parts = BOTH if platforms and languages else LANGUAGES if languages else PLATFORMS
+    return Traffic("; ".join(filter(None, (platforms, languages))), parts)
+
+
+def _outcomes(totals: ReleaseTotals, minimum: int) -> Iterator[tuple[str, ReleaseFigure]]:
+    """Give how conversations went: of those in languages that rules read, but for what nobody answered."""
+    everyone, unread = totals.outcomes.total(), totals.unread.total()
+    for names in (*((name,) for name in OUTCOMES), FREE_OUTCOMES):
+        any_language = names == (UNANSWERED,)
+        n = everyone if any_language else everyone - unread
+        if n < max(1, minimum):
+            continue
+        count = sum(totals.outcomes[name] - (0 if any_language else totals.unread[name]) for name in names)
+        among = totals.beside(CONVERSATIONS if any_language else READABLE)
+        columns = tuple(totals.outcome(name) for name in names)
+        rate, users = rate_by_user(totals.users, (among, columns), count, n)
+        yield FREE_CONVERSATIONS if len(names) > 1 else names[0], ReleaseFigure(rate, users=users)
+
+
+def _alike_first_answers(after: ReleaseTotals, before: ReleaseTotals, overlap: float) -> tuple[float, float]:
+    """Return as how many of itself a first answer of each release counts, as their lengths tell."""
+    (mine, here), (theirs, there) = (_first_lengths(totals) for totals in (after, before))
+    new, old = compared_estimates(mine, theirs, overlap)
+    return min(1.0, new.size / here), min(1.0, old.size / there)
+
+
+def _first_lengths(totals: ReleaseTotals) -> tuple[tuple[Estimate, UserSpread | None], float]:
+    """Return the mean length of first answers, and its size as if all stood for themselves."""
+    shares = [(share_of_length(step), count) for step, count in sorted(totals.first_answers.lengths.items())]
+    n = totals.first_answers.n
+    total, squares = (math.fsum(share**power * count for share, count in shares) for power in (1, 2))
+    (known,) = totals.users.columns(totals.beside(FIRST)).columns
+    others = max(0.0, 1 - float(known.sum()) / n)
+    whole, alone = of_one_turn(n, total, squares), of_one_turn(n * others, total * others, squares * others)
+    at = (totals.beside(FIRST), totals.beside(LENGTH))
+    return mean_by_user(totals.users, at, whole, lambda: alone), mean_over_turns(whole).size
+
+
+def _side_by_side(before: ReleaseTotals, after: ReleaseTotals) -> bool:
+    """Say whether two releases began conversations at the same time, for half of the shorter one's time or more."""
+    both = min(before.last, after.last) - max(before.first, after.first)
+    return both > 0 and 2 * both >= min(before.last - before.first, after.last - after.first)
+
+
+def _drift(deltas: dict[str, Difference], before: ReleaseTotals, after: ReleaseTotals) -> str:
+    """Take what goes up or down with the hour out of how sure a change of speed is; say so where that is all of it."""
+    delta, step = deltas.get(ANSWER_SECONDS), after.seconds.step_from(before.seconds)
+    if delta is None or step is None:
+        return ""
+    deltas[ANSWER_SECONDS] = delta._replace(p=max(delta.p, step.p))
+    return "answers change their speed with the hour within each release, too" if delta.p <= PROMISE < step.p else ""
+
+
+def _has_none(name: str, new: Mapping[str, ReleaseFigure], old: Mapping[str, ReleaseFigure]) -> bool:
+    """Say whether nothing is ever retrieved: then there is no share of that to compare."""
+    return name == WITH_DOCUMENTS and new[name].mean.value == old[name].mean.value == 0.0
+
+
+def _coverages(
+    names: Iterable[str], new: Mapping[str, ReleaseFigure], old: Mapping[str, ReleaseFigure], overlap: float
+) -> Iterable[tuple[str, Difference]]:
+    for name in names:
+        mine, theirs = new[name].coverage, old[name].coverage
+        if mine is not None and theirs is not None:
+            pair = (mine, new[name].users_coverage), (theirs, old[name].users_coverage)
+            yield name, difference(*compared_estimates(*pair, overlap))
