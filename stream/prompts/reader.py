@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 from turnsignal.stream.names import parse_name
+from turnsignal.stream.prompts.bullets import any_bullets
 from turnsignal.stream.prompts.conditions import condition, goes_back, platforms_in, without_clause
 from turnsignal.stream.prompts.conflicts import merge, settle
 from turnsignal.stream.prompts.exceptions import excepted
@@ -119,6 +120,7 @@ def read_prompt(text: str) -> PromptReading:
     sure = {proposal.check for proposal in proposals if proposal.doubt is None}
     plainly = sum(any(name in sure for name in names) for names in covered)
     exemptions = tuple(exempt.values())
+    proposals = list(any_bullets(proposals, text))
     return PromptReading(tuple(proposals), tuple(uncovered), plainly + prescribed, len(covered) - plainly, exemptions)
 
 

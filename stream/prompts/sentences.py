@@ -16,6 +16,7 @@ from turnsignal.stream.prompts.headings import (
     GENERAL,
     Surroundings,
     joined,
+    keeps,
     kind_of,
     surroundings,
     title_of,
@@ -98,7 +99,7 @@ def _place(
     is_opener = False
     for index, sentence in enumerate(sentences):
         masked = mask(sentence)
-        plain = sentence if block.is_heading else _reworded(sentence)
+        plain = sentence if block.is_heading or around.forbids else _reworded(sentence)
         label, rest = ("", plain) if block.is_heading else _label(plain, mask(plain))
         kind = kind_of(label, product, is_label=True) if label else GENERAL
         doubt, read = outer, plain
@@ -106,6 +107,7 @@ def _place(
             carried = None
         if kind == FORBIDS:
             read = joined(label, rest)
+            doubt = doubt or (f"stands under “{label}”, which forbids it" if keeps(rest) else None)
         elif label and kind != GENERAL:
             carried, is_opener = f"stands under “{label}”", True
         elif label and not narrowed(masked)[0] and _SAYS["bound"].search(label) is None:
@@ -121,7 +123,8 @@ def _place(
 
 def _forbidden(forbids: str, sentence: str) -> str | None:
     """Return a doubt about what stands under a word that forbids, unless it forbids in words of its own."""
-    return None if joined(forbids, sentence) == sentence else f"stands under “{forbids}”, which forbids it"
+    is_own = joined(forbids, sentence) == sentence and not keeps(sentence)
+    return None if is_own else f"stands under “{forbids}”, which forbids it"
 
 
 def _reworded(sentence: str) -> str:

@@ -147,3 +147,15 @@ def test_a_heading_that_narrows_makes_doubtful_what_stands_under_it() -> None:
 )
 def test_a_demand_is_listed_whoever_makes_it(sentence: str) -> None:
     assert read_prompt(f"You are Bo.\n{sentence}").uncovered == (sentence,)
+
+
+@pytest.mark.parametrize(
+    "rule", ["Don't be verbose - keep it under 60 words.", "Don't be verbose (stay under 60 words)."]
+)
+def test_a_denial_before_a_dash_does_not_turn_a_limit(rule: str) -> None:
+    assert [one.check for one in read_prompt(f"You are Bo. {rule}").proposals] == ["length.number_words(at_most=59)"]
+
+
+def test_what_need_not_be_kept_short_asks_for_nothing() -> None:
+    reading = read_prompt("You are Bo. You need not keep it under 60 words.\nDon't limit yourself to 2 sentences.")
+    assert reading.proposals == ()

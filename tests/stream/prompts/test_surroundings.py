@@ -11,6 +11,10 @@ def asked(prompt: str) -> list[str]:
     return [one.check.partition("(")[0] for one in read_prompt(prompt).proposals if one.doubt is None]
 
 
+def sure(prompt: str) -> list[str]:
+    return [one.check for one in read_prompt(prompt).proposals if one.doubt is None]
+
+
 def doubts(prompt: str) -> list[str | None]:
     return [one.doubt for one in read_prompt(prompt).proposals]
 
@@ -316,3 +320,38 @@ def test_a_list_under_what_is_to_be_done_is_not_under_what_must_not_before_it(ne
 def test_what_says_how_a_thing_is_to_be_is_not_denied_with_what_stands_before_it(rule: str) -> None:
     (headings,) = (one.check for one in read_prompt(f"No headings, {rule}.").proposals if one.doubt is None)
     assert headings == HEADINGS
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["How you work", "How you answer", "How we talk", "The way you write", "These rules hold for all answers"],
+)
+def test_a_heading_that_says_that_rules_hold_of_all_answers_is_no_part(heading: str) -> None:
+    assert sure(f"You are Bo.\n\n## {heading}\n- No headings.") == [HEADINGS]
+
+
+@pytest.mark.parametrize("above", ["## Never", "## Don'ts", "Avoid:", "MUST NOT"])
+def test_what_keeps_an_answer_short_is_not_turned_by_what_forbids_above_it(above: str) -> None:
+    (short,) = read_prompt(f"You are Bo.\n\n{above}\n- Keep it under 60 words.\n").proposals
+    assert short.check == "length.number_words(at_most=59)"
+    assert short.doubt is not None
+    assert "which forbids it" in short.doubt
+
+
+def test_a_limit_under_what_forbids_is_turned() -> None:
+    assert sure("You are Bo.\n\n## Avoid\n- replies under 20 words\n") == ["length.number_words(at_least=20)"]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "checks"),
+    [
+        ('Append "No advice" to every answer.', ["startend.end_checker(phrase='No advice')"]),
+        ('Append the line "No advice".', ["startend.end_checker(phrase='No advice')"]),
+        ("At no point exceed 120 words.", ["length.number_words(at_most=120)"]),
+        ("At no time should you use headings.", [HEADINGS]),
+        ("Cite inline with [n].", ["citation.format(style=numeric)"]),
+        ("Never, ever use more than 60 words.", ["length.number_words(at_most=60)"]),
+    ],
+)
+def test_usual_wording_is_read(prompt: str, checks: list[str]) -> None:
+    assert sure(f"You are Bo. {prompt}") == checks
