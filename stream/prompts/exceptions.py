@@ -39,6 +39,11 @@ def excepted(proposals: list[Proposal], placed: list[PlacedSentence], exempt: Co
     ]
 
 
+def waives(masked: str) -> bool:
+    """Return whether a sentence says what it lets answers off: "as long as needed", "without a citation"."""
+    return any(_SAYS[kind].search(masked) is not None for kind in _WAIVERS if kind not in _ASSERTED)
+
+
 def _other(one: Proposal, waiving: dict[str, list[_Waiver]], rivals: dict[str, list[Proposal]]) -> str | None:
     """Return the sentence that holds the exception to a check, None if there is none."""
     kinds = [kind for kind, starts in _WAIVERS.items() if one.check.startswith(starts)]

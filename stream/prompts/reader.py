@@ -24,6 +24,7 @@ from turnsignal.stream.prompts.leftover import (
     part_named,
     referent,
 )
+from turnsignal.stream.prompts.pointers import lifted, points
 from turnsignal.stream.prompts.polarity import let_off
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
@@ -69,17 +70,18 @@ def read_prompt(text: str) -> PromptReading:
     prescribed = 0
     about = previous = own = subject = ""
     names: list[str] = []
-    for sentence, read, heading, is_heading, around in placed:
+    for sentence, read, heading, is_heading, around, _ in placed:
         masked, before, about = mask(sentence), about, f"{heading} {sentence}"
         earlier_sentence, previous = previous, masked
         goes_on = not is_heading and bool(subject) and (is_pronoun(masked) or is_of_each(masked, subject))
         subject = subject if goes_on or is_heading else masked
         rest, exemption = _prescribed(read, mask(read))
-        if names and exemption is None and goes_back(masked):  # "The only exception is …"
+        is_near = exemption is None and not points(masked)
+        if names and is_near and goes_back(masked):  # "The only exception is …"
             for name in names:
                 earlier = proposed[name]
                 proposed[name] = earlier._replace(doubt=earlier.doubt or "has an exception in the next sentence")
-        for name in () if is_heading or exemption is not None else names:
+        for name in names if is_near and not is_heading else ():
             earlier = proposed[name]
             proposed[name] = earlier._replace(doubt=earlier.doubt or _let_off(earlier, own, sentence, masked))
         last, names = () if is_heading else names, []
@@ -115,7 +117,8 @@ def read_prompt(text: str) -> PromptReading:
             prescribed += 1
         elif not is_heading or _orders(masked):
             uncovered.append(sentence)
-    proposals = settle(list(proposed.values()), placed, exempt, is_one_text=bool(order))
+    proposals = lifted(list(proposed.values()), placed)
+    proposals = settle(proposals, placed, exempt, is_one_text=bool(order))
     proposals = excepted(proposals, placed, {one.sentence for one in exempt.values()})
     sure = {proposal.check for proposal in proposals if proposal.doubt is None}
     plainly = sum(any(name in sure for name in names) for names in covered)

@@ -45,7 +45,7 @@ class PlacedSentence(NamedTuple):
 
     sentence: as written, without signs for bold; read: as it is to be read, a label left out or joined to it; heading:
     the headings above; is_heading: whether it is one; doubt: why it may not
-    hold of every answer as it is read, None if all around it is general.
+    hold of every answer as it is read, None if all around it is general; number: that of its rule, 0 for none.
     """
 
     sentence: str
@@ -53,6 +53,7 @@ class PlacedSentence(NamedTuple):
     heading: str
     is_heading: bool
     doubt: str | None
+    number: int = 0
 
 
 def placed_sentences(text: str) -> tuple[list[PlacedSentence], str]:
@@ -116,7 +117,7 @@ def _place(
             read = joined(around.forbids, read) if block.is_item and not index and not label else read
             if read == plain or index or label:
                 doubt = doubt or _forbidden(around.forbids, sentence)
-        yield PlacedSentence(sentence, read, around.heading, block.is_heading, doubt or carried)
+        yield PlacedSentence(sentence, read, around.heading, block.is_heading, doubt or carried, block.number)
         if kind == GENERAL and opens(masked):
             carried, is_opener = f"comes after a condition (“{sentence[:80]}”)", not index
 

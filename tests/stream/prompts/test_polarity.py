@@ -85,7 +85,6 @@ def test_a_denial_reaches_its_own_piece_of_a_sentence(prompt: str, checks: list[
     ("prompt", "exception"),
     [
         ("Stay under 90 words. Recipes may be longer.", "Recipes may be longer."),
-        ("Stay under 90 words.\n- Tables are exempt.", "Tables are exempt."),
         ("At most 90 words. Hard questions deserve up to 200 words.", "Hard questions deserve up to 200 words."),
         ("Max two sentences. Four if it is about law.", "Four if it is about law."),
         ("No tables. The only place for tables is prices.", "The only place for tables is prices."),
