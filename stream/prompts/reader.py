@@ -14,7 +14,7 @@ from turnsignal.stream.prompts.conflicts import merge, settle
 from turnsignal.stream.prompts.exceptions import excepted
 from turnsignal.stream.prompts.headings import UNKNOWN, kind_of
 from turnsignal.stream.prompts.instructions import LANGUAGES, Sentence
-from turnsignal.stream.prompts.kinds import kind_doubt
+from turnsignal.stream.prompts.kinds import held_answers, kind_doubt, whose_answers
 from turnsignal.stream.prompts.leftover import (
     Scope,
     is_english,
@@ -62,7 +62,8 @@ def read_prompt(text: str) -> PromptReading:
     dividers, paragraphs = _paragraphs(text, placed)
     marked = _SAYS["section"].search(text)
     splitter = marked[1] if marked is not None else ""
-    kind = kind_doubt(mask(one.sentence) for one in placed if not one.is_heading)
+    rules = [mask(one.sentence) for one in placed if not one.is_heading]
+    kind, held = kind_doubt(rules), held_answers(rules)
     proposed: dict[str, Proposal] = {}
     exempt: dict[str, Exemption] = {}
     uncovered: list[str] = []
@@ -108,7 +109,8 @@ def read_prompt(text: str) -> PromptReading:
         elsewhere = f"may be about something else (“{subject[:_SHOWN]}”)" if is_elsewhere else None
         for name in names:
             other = None if name.startswith(_DEVICES) else elsewhere
-            why = doubt or asked[name] or around or other or (None if name.startswith("combination.") else kind)
+            whose = kind or whose_answers(name, masked, held)
+            why = doubt or asked[name] or around or other or (None if name.startswith("combination.") else whose)
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:
             covered.append(names)

@@ -355,3 +355,36 @@ def test_a_limit_under_what_forbids_is_turned() -> None:
 )
 def test_usual_wording_is_read(prompt: str, checks: list[str]) -> None:
     assert sure(f"You are Bo. {prompt}") == checks
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "You create multiple-choice quizzes for teachers. The answers must be at most 10 words.",
+        "You build pub quizzes. Each round has ten questions with answers. No answer may contain a comma.",
+        "You host a trivia night. Answers must be at most 3 words.",
+        "You write training data for a chatbot. Responses must be at most 60 words. Up to 5 sentences.",
+        "You design intake forms for clinics. Answers must be in English.",
+        "You ask patients ten questions. Store their answers. Answers must be at most 50 words.",
+        "You coach our support agents. Replies must be under 80 words.",
+        "An agent pastes a reply. You say what to mend. Replies contain no exclamation marks.",
+        "You proofread abstracts. Answers must be at most 100 words.",
+    ],
+)
+def test_a_rule_for_answers_that_others_give_is_doubtful(prompt: str) -> None:
+    reasons = doubts(prompt)
+    assert reasons
+    assert all(" about " in (reason or "") for reason in reasons)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "You host a trivia night. Never use more than 80 words.",
+        "You create quizzes. Your replies must be at most 80 words.",
+        "You conduct a mock interview. Use at most 80 words.",
+        "Wait for the student's answer. Keep replies under 80 words.",
+    ],
+)
+def test_a_rule_for_the_assistants_own_answers_is_sure_beside_others(prompt: str) -> None:
+    assert doubts(prompt) == [None]
