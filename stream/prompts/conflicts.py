@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.conditions import without_no_conditions
+from turnsignal.stream.prompts.parts import is_of_whole
 from turnsignal.stream.prompts.polarity import denies, names_users_language
 from turnsignal.stream.prompts.proposals import ADDRESS, EMOJIS, NAMED_THINGS
 from turnsignal.stream.prompts.reading import Exemption, Proposal
@@ -183,3 +184,17 @@ def _mark_group(proposals: list[Proposal], params: list[dict[str, Any]], group: 
             unbounded = "at_least" not in params[number] and "at_most" not in params[number]
             if (high is not None and low > high) or (high_2 is not None and low_2 > high_2) or unbounded:
                 proposals[index] = proposal._replace(doubt=f"contradicts {rival.check}")
+            elif _may_be_of_a_part(proposal, params[number], rival, params[other_number]):
+                proposals[index] = proposal._replace(doubt=f"another limit stands in “{rival.sentences[0][:_SHOWN]}”")
+
+
+def _may_be_of_a_part(proposal: Proposal, own: dict[str, Any], rival: Proposal, other: dict[str, Any]) -> bool:
+    """Return whether one of two limits of one kind is of something else, and it may be the first.
+
+    The looser one holds whatever the other is about, if it says that it is of the answer.
+    """
+    keys = [key for key in ("at_least", "at_most") if key in own and key in other and own[key] != other[key]]
+    if not keys or proposal.platforms != rival.platforms:
+        return False
+    is_looser = all((own[key] > other[key]) == (key == "at_most") for key in keys)
+    return not is_looser or not any(is_of_whole(mask(sentence)) for sentence in proposal.sentences)

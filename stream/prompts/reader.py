@@ -24,6 +24,8 @@ from turnsignal.stream.prompts.leftover import (
     part_named,
     referent,
 )
+from turnsignal.stream.prompts.parts import goes_on as goes_on_about_it
+from turnsignal.stream.prompts.parts import is_of_whole, part_made
 from turnsignal.stream.prompts.pointers import lifted, points
 from turnsignal.stream.prompts.polarity import let_off
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
@@ -69,13 +71,15 @@ def read_prompt(text: str) -> PromptReading:
     uncovered: list[str] = []
     covered: list[list[str]] = []
     prescribed = 0
-    about = previous = own = subject = ""
+    about = previous = own = subject = part = ""
     names: list[str] = []
-    for sentence, read, heading, is_heading, around, _ in placed:
+    for sentence, read, heading, is_heading, around, _, follows in placed:
         masked, before, about = mask(sentence), about, f"{heading} {sentence}"
         earlier_sentence, previous = previous, masked
         goes_on = not is_heading and bool(subject) and (is_pronoun(masked) or is_of_each(masked, subject))
         subject = subject if goes_on or is_heading else masked
+        part_before = part if follows and not is_of_whole(masked) else ""
+        part = part_before if goes_on_about_it(masked) else part_made(masked, order)
         rest, exemption = _prescribed(read, mask(read))
         is_near = exemption is None and not points(masked)
         if names and is_near and goes_back(masked):  # "The only exception is …"
@@ -94,7 +98,8 @@ def read_prompt(text: str) -> PromptReading:
         if exemption is not None and len(exempt) < MAX_EXEMPT:
             exempt.setdefault(exemption, Exemption(exemption, sentence))
         before = before if before.startswith(heading) else heading
-        scope = Scope(order, part_named(heading), "" if order else referent(masked, earlier_sentence))
+        it = "" if order else referent(masked, earlier_sentence)
+        scope = Scope(order, part_named(heading), it, part_before)
         asked = propose(Sentence(rest, without_clause(mask(rest)), dividers, paragraphs, splitter, before, scope))
         names, own = [name for name in asked if name in proposed or len(proposed) < MAX_PROPOSALS], masked
         platforms, doubt = condition(masked, heading)

@@ -45,7 +45,8 @@ class PlacedSentence(NamedTuple):
 
     sentence: as written, without signs for bold; read: as it is to be read, a label left out or joined to it; heading:
     the headings above; is_heading: whether it is one; doubt: why it may not
-    hold of every answer as it is read, None if all around it is general; number: that of its rule, 0 for none.
+    hold of every answer as it is read, None if all around it is general; number: that of its rule, 0 for none;
+    follows: whether another sentence comes before it in its paragraph or item.
     """
 
     sentence: str
@@ -54,6 +55,7 @@ class PlacedSentence(NamedTuple):
     is_heading: bool
     doubt: str | None
     number: int = 0
+    follows: bool = False
 
 
 def placed_sentences(text: str) -> tuple[list[PlacedSentence], str]:
@@ -117,7 +119,9 @@ def _place(
             read = joined(around.forbids, read) if block.is_item and not index and not label else read
             if read == plain or index or label:
                 doubt = doubt or _forbidden(around.forbids, sentence)
-        yield PlacedSentence(sentence, read, around.heading, block.is_heading, doubt or carried, block.number)
+        yield PlacedSentence(
+            sentence, read, around.heading, block.is_heading, doubt or carried, block.number, index > 0
+        )
         if kind == GENERAL and opens(masked):
             carried, is_opener = f"comes after a condition (“{sentence[:80]}”)", not index
 
