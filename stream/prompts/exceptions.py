@@ -10,6 +10,7 @@ from pathlib import Path
 
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.conditions import condition, platforms_in, without_no_conditions
+from turnsignal.stream.prompts.polarity import explains
 from turnsignal.stream.prompts.reading import Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence
 from turnsignal.stream.prompts.wording import mask, negated, read_patterns
@@ -61,7 +62,7 @@ def _waiving(placed: list[PlacedSentence]) -> dict[str, list[_Waiver]]:
     """Return the sentences that let something off, each with its platforms, by what it is."""
     waivers: dict[str, list[_Waiver]] = {}
     for one in placed:
-        if one.is_heading:
+        if one.is_heading or explains(mask(one.sentence)):
             continue
         masked = without_no_conditions(mask(one.sentence))
         for kind in _WAIVERS:

@@ -27,7 +27,7 @@ from turnsignal.stream.prompts.leftover import (
 from turnsignal.stream.prompts.parts import goes_on as goes_on_about_it
 from turnsignal.stream.prompts.parts import is_of_whole, part_made
 from turnsignal.stream.prompts.pointers import lifted, points
-from turnsignal.stream.prompts.polarity import let_off
+from turnsignal.stream.prompts.polarity import is_bound, let_off
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence, placed_sentences
@@ -82,10 +82,12 @@ def read_prompt(text: str) -> PromptReading:
         part = part_before if goes_on_about_it(masked) else part_made(masked, order)
         rest, exemption = _prescribed(read, mask(read))
         is_near = exemption is None and not points(masked)
-        if names and is_near and goes_back(masked):  # "The only exception is …"
+        if (
+            is_near and goes_back(masked) and (any(map(is_bound, names)) or not amounts(masked))
+        ):  # "The only exception is …"
             for name in names:
                 earlier = proposed[name]
-                proposed[name] = earlier._replace(doubt=earlier.doubt or "has an exception in the next sentence")
+                proposed[name] = earlier._replace(doubt=earlier.doubt or _in_the_next(sentence))
         for name in names if is_near and not is_heading else ():
             earlier = proposed[name]
             proposed[name] = earlier._replace(doubt=earlier.doubt or _let_off(earlier, own, sentence, masked))
@@ -109,7 +111,7 @@ def read_prompt(text: str) -> PromptReading:
                 for name in names
             ):
                 earlier = proposed[earlier_name]
-                proposed[earlier_name] = earlier._replace(doubt=earlier.doubt or _in_the_next(sentence))
+                proposed[earlier_name] = earlier._replace(doubt=earlier.doubt or _in_the_next(sentence, doubt))
         is_elsewhere = goes_on and not is_of_answers(subject, order)
         elsewhere = f"may be about something else (“{subject[:_SHOWN]}”)" if is_elsewhere else None
         for name in names:
@@ -196,8 +198,10 @@ def _family(check: str) -> str:
     return check.partition("(")[0] if check.startswith("length.") else check
 
 
-def _in_the_next(sentence: str) -> str:
-    return f'has an exception in the next sentence ("{sentence[:80]}")'
+def _in_the_next(sentence: str, condition: str | None = "") -> str:
+    """Return that the next sentence holds an exception, or, where it is under no condition, another limit."""
+    what = "another limit stands" if condition is None else "has an exception"
+    return f'{what} in the next sentence ("{sentence[:_SHOWN]}")'
 
 
 def _let_off(earlier: Proposal, own: str, sentence: str, masked: str) -> str | None:
