@@ -20,6 +20,7 @@ from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, neg
 _LISTED = 20  #: sentences that ask for one check
 _SHOWN = 80  #: characters of the other sentence in the reason for a doubt
 _CONDITIONAL = ("only under a condition", "has an exception")
+_HELD = ("says more than its check", "may concern a part", "stands under")  #: doubts of what some answers have to keep
 _SAYS_IT = ("startend.", "pattern.require", "keywords.existence", "format.constrained_response")
 _OF_USERS = compile_pattern(
     r"^\W*(?:the |your |our |all )?(?:users?|customers?|guests?|visitors?|students?|people|reviews?|posts)\b(?:['’]s?)?"
@@ -177,14 +178,19 @@ def _mark_group(proposals: list[Proposal], params: list[dict[str, Any]], group: 
         for other_number, other in enumerate(group[:50]):
             proposal, rival = proposals[index], proposals[other]
             apart = proposal.platforms and rival.platforms and not set(proposal.platforms) & set(rival.platforms)
-            if index == other or apart or proposal.doubt is not None or other in doubtful:
+            if index == other or apart or proposal.doubt is not None:
+                continue
+            is_part = other in doubtful
+            if is_part and not ((rival.doubt or "").startswith(_HELD) and "forbids it" not in (rival.doubt or "")):
                 continue
             low, high = params[number].get("at_least", 0), params[other_number].get("at_most")
             low_2, high_2 = params[other_number].get("at_least", 0), params[number].get("at_most")
+            high = None if is_part else high  # a part may be shorter than the whole, and not longer
             unbounded = "at_least" not in params[number] and "at_most" not in params[number]
+            unbounded = unbounded and not is_part
             if (high is not None and low > high) or (high_2 is not None and low_2 > high_2) or unbounded:
                 proposals[index] = proposal._replace(doubt=f"contradicts {rival.check}")
-            elif _may_be_of_a_part(proposal, params[number], rival, params[other_number]):
+            elif not is_part and _may_be_of_a_part(proposal, params[number], rival, params[other_number]):
                 proposals[index] = proposal._replace(doubt=f"another limit stands in “{rival.sentences[0][:_SHOWN]}”")
 
 

@@ -69,7 +69,7 @@ def _waiving(placed: list[PlacedSentence]) -> dict[str, list[_Waiver]]:
             denied = _SAYS[kind].search(masked)
             if denied is None or (kind in _ASSERTED and negated(masked, denied.start())):
                 continue
-            if _SAYS["more_than"].search(masked[denied.start() :]) is not None:
+            if kind != "more" and _SAYS["more_than"].search(masked[denied.start() :]) is not None:
                 continue  # a bound
             is_some = one.doubt is not None or condition(masked, "")[1] is not None
             if is_some or _SAYS["rest"].search(masked[denied.end() :]) is not None:

@@ -110,7 +110,9 @@ def is_pronoun(masked: str) -> bool:
 
 def is_of_each(masked: str, before: str) -> bool:
     """Return whether an amount alone is of what the sentence before says "each" of."""
-    return _SAYS["without_subject"].search(masked) is not None and _SAYS["of_each"].search(before) is not None
+    if _SAYS["without_subject"].search(masked) is None or _SAYS["of_each"].search(before) is None:
+        return False
+    return _SAYS["whole"].search(before) is None  # "Every answer ends with …": what follows is of the answer, too
 
 
 def is_of_answers(masked: str, product: str) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from turnsignal.stream.prompts.leftover import RequestedCheck, Span
-from turnsignal.stream.prompts.wording import compile_pattern, read_patterns
+from turnsignal.stream.prompts.wording import amounts, compile_pattern, read_patterns
 
 _BUILT = tomllib.loads(Path(__file__).with_name("polarity.toml").read_text(encoding="utf-8"))
 _WHOLE = frozenset(_BUILT["whole"].split())
@@ -113,6 +113,10 @@ def let_off(check: str, sentence: str, text: str, masked: str, languages: frozen
     if thing is not None or check.startswith(("case.lower", "case.upper", "format.json")):
         words: Any = thing or topic
         again = again or (words.search(masked) is not None and _SAYS["denial"].search(masked) is None)
+    if is_bound(check):  # "If they conflict, use up to 10."
+        numbers = [one for one in amounts(masked) if one.unit == "number"]
+        is_bare = any(_SAYS["ends_there"].match(masked[one.end :]) is not None for one in numbers)
+        again = again or (is_bare and _SAYS["conditional"].search(bare) is not None)
     if check.startswith("language."):
         others = any(f"code={code})" not in check for code in languages)
         others = others and (_SAYS["denial"].search(masked) is None or _SAYS["conditional"].search(masked) is not None)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.bullets import any_bullets
-from turnsignal.stream.prompts.conditions import condition, goes_back, platforms_in, without_clause
+from turnsignal.stream.prompts.conditions import condition, goes_back, opens, platforms_in, without_clause
 from turnsignal.stream.prompts.conflicts import merge, settle
 from turnsignal.stream.prompts.exceptions import excepted
 from turnsignal.stream.prompts.headings import UNKNOWN, kind_of
@@ -65,7 +65,7 @@ def read_prompt(text: str) -> PromptReading:
     marked = _SAYS["section"].search(text)
     splitter = marked[1] if marked is not None else ""
     rules = [mask(one.sentence) for one in placed if not one.is_heading]
-    kind, held = kind_doubt(rules), held_answers(rules)
+    kind, held = kind_doubt(one for one in rules if not opens(one)), held_answers(rules)
     proposed: dict[str, Proposal] = {}
     exempt: dict[str, Exemption] = {}
     uncovered: list[str] = []
@@ -76,7 +76,8 @@ def read_prompt(text: str) -> PromptReading:
     for sentence, read, heading, is_heading, around, _, follows in placed:
         masked, before, about = mask(sentence), about, f"{heading} {sentence}"
         earlier_sentence, previous = previous, masked
-        goes_on = not is_heading and bool(subject) and (is_pronoun(masked) or is_of_each(masked, subject))
+        of_each = follows and is_of_each(masked, subject)
+        goes_on = not is_heading and bool(subject) and (is_pronoun(masked) or of_each)
         subject = subject if goes_on or is_heading else masked
         part_before = part if follows and not is_of_whole(masked) else ""
         part = part_before if goes_on_about_it(masked) else part_made(masked, order)
@@ -107,7 +108,9 @@ def read_prompt(text: str) -> PromptReading:
         platforms, doubt = condition(masked, heading)
         for earlier_name in last:  # "Complex questions get up to 200 words."
             if any(
-                name != earlier_name and _family(name) == _family(earlier_name) and (doubt or asked[name])
+                name != earlier_name
+                and _family(name) == _family(earlier_name)
+                and (doubt or (asked[name] and not part_named(masked)))
                 for name in names
             ):
                 earlier = proposed[earlier_name]
@@ -147,7 +150,7 @@ def _beside(sentence: str, masked: str, names: list[str]) -> list[str]:
 def _prescribed(sentence: str, masked: str) -> tuple[str, str | None]:
     """Find a response that is prescribed word for word; return the sentence with it masked, and the response."""
     match = _SAYS["exactly"].search(masked)
-    if match is None or _SAYS["ends_with"].search(masked[: match.start()]):
+    if match is None or _SAYS["ends_with"].search(without_clause(masked)[: match.start()]):
         return sentence, None
     at = max(match.start(), match.start(1))
     quotes = [quote for quote in QUOTED.finditer(sentence) if quote.end() > at]

@@ -65,3 +65,19 @@ def test_two_limits_of_one_kind_are_both_doubtful(first: str, second: str) -> No
 
 def test_limits_of_two_platforms_are_both_sure() -> None:
     assert doubts("On Slack, use at most 40 words.\n\nOn web, use at most 90 words.") == [None, None]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "Answers are at least 150 words so that readers see it all.",
+        "## Refunds\n- At least 150 words.",
+        "The description has at least 150 words.",
+    ],
+)
+def test_a_limit_that_another_sentence_does_not_let_hold_is_doubtful(other: str) -> None:
+    assert doubts(f"- Answers are at most 80 words.\n\n## Depth\n- Be kind.\n- {other}\n")[0] is not None
+
+
+def test_a_part_that_is_shorter_contradicts_nothing() -> None:
+    assert doubts("- At least 150 words.\n- The title has at most 8 words.\n")[0] is None

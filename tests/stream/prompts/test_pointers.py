@@ -69,6 +69,11 @@ def test_an_exception_to_no_named_rule_is_to_those_before_it_under_its_heading()
     assert lifted(prompt) == {HEADINGS}
 
 
+def test_yes_or_no_is_no_denial() -> None:
+    exception = "Answers to yes/no questions are the only exception."
+    assert lifted(f"You are Bo.\n\n- At most 90 words. {exception}") == {LENGTH}
+
+
 @pytest.mark.parametrize(
     "sentence",
     [

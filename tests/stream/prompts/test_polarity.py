@@ -86,6 +86,7 @@ def test_a_denial_reaches_its_own_piece_of_a_sentence(prompt: str, checks: list[
     [
         ("Stay under 90 words. Recipes may be longer.", "Recipes may be longer."),
         ("Max two sentences. Four if it is about law.", "Four if it is about law."),
+        ("Max two sentences. If they disagree, use up to 5.", "If they disagree, use up to 5."),
         ("No tables. The only place for tables is prices.", "The only place for tables is prices."),
         ("No tables. Prices go in tables.", "Prices go in tables."),
         ("Return only JSON. Failures are returned as prose.", "Failures are returned as prose."),
@@ -179,6 +180,7 @@ def test_a_next_sentence_that_is_no_exception_is_not_called_one(prompt: str, rea
         "Keep it under 100 words. This is because customers may read on phones.",
         "Keep replies under 50 words. Otherwise they are cut off.",
         "No headings. However, be thorough.",
+        "Max 90 words. Use a table if you compare more than two firms.",
         "Answer in German. Users may write in other languages.",
         'Every response must contain "subject to review". No response may exceed 200 words.',
         'Avoid the phrase "in short". For essays, write at least 300 words.',

@@ -388,3 +388,17 @@ def test_a_rule_for_answers_that_others_give_is_doubtful(prompt: str) -> None:
 )
 def test_a_rule_for_the_assistants_own_answers_is_sure_beside_others(prompt: str) -> None:
     assert doubts(prompt) == [None]
+
+
+def test_what_the_assistant_does_in_some_case_is_not_what_the_prompt_is_about() -> None:
+    assert doubts("You are a tutor. Use at most 80 words.\n\nWhen grading, give a score from 1 to 10.") == [None]
+
+
+def test_each_answer_is_followed_by_rules_of_the_answer() -> None:
+    assert doubts('Every turn ends with "Go on?" No more than 90 words.') == [None, None]
+    assert doubts("- Every sentence must have a citation.\n- No more than 200 words.")[-1] is None
+
+
+def test_a_prescribed_reply_after_a_condition_is_exempt() -> None:
+    reading = read_prompt('If the texts don\'t contain the answer, reply "The texts do not say." and nothing else.')
+    assert [one.text for one in reading.exempt] == ["The texts do not say."]
