@@ -50,7 +50,7 @@ def settle(
 
     is_one_text: whether the prompt orders one text, whose source may be quoted in it.
     """
-    proposals = _of_users(_apart(proposals), placed)
+    proposals = _in_json(_of_users(_apart(proposals), placed))
     if is_one_text:
         return proposals
     forbidding = [index for index, one in enumerate(proposals) if one.doubt is None and _forbids(one.check)]
@@ -155,6 +155,20 @@ def _of_users(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[P
     return [
         one._replace(doubt=why) if one.doubt is None and one.check.startswith("language.") else one for one in proposals
     ]
+
+
+def _in_json(proposals: list[Proposal]) -> list[Proposal]:
+    """Mark as doubtful what an answer in JSON starts and ends with, and its length: that is of a value in it."""
+    json = next((one for one in proposals if one.doubt is None and one.check == "format.json"), None)
+    if json is None:
+        return proposals
+    why = f"may be about a part of the JSON (“{json.sentences[0][:_SHOWN]}”)"
+    return [one._replace(doubt=why) if one.doubt is None and _is_of_text(one.check) else one for one in proposals]
+
+
+def _is_of_text(check: str) -> bool:
+    edges = (check.startswith("pattern.") and check.endswith((r"\z')", r"\s*\z')"))) or r"\A" in check
+    return edges or check.startswith(("startend.", "length.", "format.number_bullet"))
 
 
 def _apart(proposals: list[Proposal]) -> list[Proposal]:

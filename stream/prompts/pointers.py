@@ -61,7 +61,7 @@ def _targets(masked: str) -> Iterator[str]:
     """Yield the words for the rules that a sentence lifts; "" where it says "the exception", and not to what."""
     text = without_no_conditions(masked)
     is_named = False
-    for key in ("lifts", "is_lifted"):
+    for key in ("lifts", "is_lifted", "from"):
         for match in _SAYS[key].finditer(text):
             is_named = True
             at = match.start()

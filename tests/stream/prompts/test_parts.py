@@ -81,3 +81,14 @@ def test_a_limit_that_another_sentence_does_not_let_hold_is_doubtful(other: str)
 
 def test_a_part_that_is_shorter_contradicts_nothing() -> None:
     assert doubts("- At least 150 words.\n- The title has at most 8 words.\n")[0] is None
+
+
+@pytest.mark.parametrize("rule", ['The reply ends with "Bye".', "End with a question.", "Use at most 40 words."])
+def test_what_an_answer_in_json_ends_with_or_its_length_is_of_a_part(rule: str) -> None:
+    reasons = doubts(f"- Output JSON only.\n- Be kind.\n- {rule}\n")
+    assert reasons[0] is None
+    assert "may be about a part of the JSON" in (reasons[1] or "")
+
+
+def test_the_subject_of_a_limit_is_seen_beside_citations() -> None:
+    assert None not in doubts("Abstracts must be under 250 words and must not contain citations.")

@@ -364,6 +364,7 @@ def test_usual_wording_is_read(prompt: str, checks: list[str]) -> None:
         "You build pub quizzes. Each round has ten questions with answers. No answer may contain a comma.",
         "You host a trivia night. Answers must be at most 3 words.",
         "You write training data for a chatbot. Responses must be at most 60 words. Up to 5 sentences.",
+        "You write mock chats between customers and a bot. Replies have at most 30 words.",
         "You design intake forms for clinics. Answers must be in English.",
         "You ask patients ten questions. Store their answers. Answers must be at most 50 words.",
         "You coach our support agents. Replies must be under 80 words.",
@@ -382,6 +383,7 @@ def test_a_rule_for_answers_that_others_give_is_doubtful(prompt: str) -> None:
     [
         "You host a trivia night. Never use more than 80 words.",
         "You create quizzes. Your replies must be at most 80 words.",
+        "You create quizzes. Your own messages must be at most 80 words.",
         "You conduct a mock interview. Use at most 80 words.",
         "Wait for the student's answer. Keep replies under 80 words.",
     ],
