@@ -38,7 +38,7 @@ def kind_doubt(sentences: Iterable[str]) -> str | None:
     return None
 
 
-class HeldAnswers(NamedTuple):
+class OthersAnswers(NamedTuple):
     """That "answers" may be others than the assistant's: those of a quiz, of a form, of training data.
 
     reason: why; is_made: whether a text is made that holds them, so that a length without a subject may be theirs.
@@ -48,7 +48,7 @@ class HeldAnswers(NamedTuple):
     is_made: bool
 
 
-def held_answers(sentences: Iterable[str]) -> HeldAnswers | None:
+def held_answers(sentences: Iterable[str]) -> OthersAnswers | None:
     """Return whose answers may be meant beside the assistant's; None if there are no others.
 
     sentences: with quoted text masked.
@@ -56,11 +56,11 @@ def held_answers(sentences: Iterable[str]) -> HeldAnswers | None:
     for sentence in sentences:
         kind = next((kind for kind, pattern in _HELD.items() if pattern.search(sentence) is not None), None)
         if kind is not None:
-            return HeldAnswers(f"may be about other answers ({_shown(sentence)})", kind == "makes")
+            return OthersAnswers(f"may be about other answers ({_shown(sentence)})", kind == "makes")
     return None
 
 
-def whose_answers(check: str, masked: str, held: HeldAnswers | None) -> str | None:
+def whose_answers(check: str, masked: str, held: OthersAnswers | None) -> str | None:
     """Return why a check may be of the answers that are held, as its sentence names answers; None if it is not."""
     if held is None or _NAMES["yours"].search(masked) is not None:
         return None

@@ -27,7 +27,7 @@ _MOST = 99  #: the largest number of a rule
 _SHOWN = 80  #: characters of the pointing sentence in the reason for a doubt
 
 
-class _Pointer(NamedTuple):
+class _LiftedRules(NamedTuple):
     at: int
     sentence: str
     target: str
@@ -42,7 +42,7 @@ def points(masked: str) -> bool:
 def lifted(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Proposal]:
     """Mark as doubtful what a sentence lifts by its number or topic; in time linear in the prompt for each pointer."""
     pointers = [
-        _Pointer(at, one.sentence, target)
+        _LiftedRules(at, one.sentence, target)
         for at, one in enumerate(placed)
         if not one.is_heading
         for target in _targets(mask(one.sentence))
@@ -71,7 +71,7 @@ def _targets(masked: str) -> Iterator[str]:
         yield from () if waives(text) else ("",)
 
 
-def _meant(pointer: _Pointer, proposals: list[Proposal], placed: list[PlacedSentence]) -> set[str]:
+def _meant(pointer: _LiftedRules, proposals: list[Proposal], placed: list[PlacedSentence]) -> set[str]:
     """Return the checks that a pointer lifts."""
     if not pointer.target:
         heading = placed[pointer.at].heading
