@@ -55,7 +55,7 @@ def platforms_in(masked: str) -> tuple[str, ...]:
 
 def goes_back(masked: str) -> bool:
     """Return whether a sentence is about the one before it: "The only exception is …"."""
-    return _SAYS["goes_back"].search(masked) is not None
+    return _SAYS["goes_back"].search(masked) is not None and _SAYS["consequence"].search(masked) is None
 
 
 def without_clause(masked: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.conditions import without_no_conditions
+from turnsignal.stream.prompts.parts import is_of_whole
 from turnsignal.stream.prompts.polarity import denies, names_users_language
 from turnsignal.stream.prompts.proposals import ADDRESS, EMOJIS, NAMED_THINGS
 from turnsignal.stream.prompts.reading import Exemption, Proposal
@@ -19,6 +20,7 @@ from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, neg
 _LISTED = 20  #: sentences that ask for one check
 _SHOWN = 80  #: characters of the other sentence in the reason for a doubt
 _CONDITIONAL = ("only under a condition", "has an exception")
+_HELD = ("says more than its check", "may concern a part", "stands under")  #: doubts of what some answers have to keep
 _SAYS_IT = ("startend.", "pattern.require", "keywords.existence", "format.constrained_response")
 _OF_USERS = compile_pattern(
     r"^\W*(?:the |your |our |all )?(?:users?|customers?|guests?|visitors?|students?|people|reviews?|posts)\b(?:['’]s?)?"
@@ -48,7 +50,7 @@ def settle(
 
     is_one_text: whether the prompt orders one text, whose source may be quoted in it.
     """
-    proposals = _of_users(_apart(proposals), placed)
+    proposals = _in_json(_of_users(_apart(proposals), placed))
     if is_one_text:
         return proposals
     forbidding = [index for index, one in enumerate(proposals) if one.doubt is None and _forbids(one.check)]
@@ -155,6 +157,20 @@ def _of_users(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[P
     ]
 
 
+def _in_json(proposals: list[Proposal]) -> list[Proposal]:
+    """Mark as doubtful what an answer in JSON starts and ends with, and its length: that is of a value in it."""
+    json = next((one for one in proposals if one.doubt is None and one.check == "format.json"), None)
+    if json is None:
+        return proposals
+    why = f"may be about a part of the JSON (“{json.sentences[0][:_SHOWN]}”)"
+    return [one._replace(doubt=why) if one.doubt is None and _is_of_text(one.check) else one for one in proposals]
+
+
+def _is_of_text(check: str) -> bool:
+    edges = (check.startswith("pattern.") and check.endswith((r"\z')", r"\s*\z')"))) or r"\A" in check
+    return edges or check.startswith(("startend.", "length.", "format.number_bullet"))
+
+
 def _apart(proposals: list[Proposal]) -> list[Proposal]:
     """Mark as doubtful the proposals that no response could satisfy together on one platform."""
     groups: dict[str, list[int]] = {}
@@ -176,10 +192,29 @@ def _mark_group(proposals: list[Proposal], params: list[dict[str, Any]], group: 
         for other_number, other in enumerate(group[:50]):
             proposal, rival = proposals[index], proposals[other]
             apart = proposal.platforms and rival.platforms and not set(proposal.platforms) & set(rival.platforms)
-            if index == other or apart or proposal.doubt is not None or other in doubtful:
+            if index == other or apart or proposal.doubt is not None:
+                continue
+            is_part = other in doubtful
+            if is_part and not ((rival.doubt or "").startswith(_HELD) and "forbids it" not in (rival.doubt or "")):
                 continue
             low, high = params[number].get("at_least", 0), params[other_number].get("at_most")
             low_2, high_2 = params[other_number].get("at_least", 0), params[number].get("at_most")
+            high = None if is_part else high  # a part may be shorter than the whole, and not longer
             unbounded = "at_least" not in params[number] and "at_most" not in params[number]
+            unbounded = unbounded and not is_part
             if (high is not None and low > high) or (high_2 is not None and low_2 > high_2) or unbounded:
                 proposals[index] = proposal._replace(doubt=f"contradicts {rival.check}")
+            elif not is_part and _may_be_of_a_part(proposal, params[number], rival, params[other_number]):
+                proposals[index] = proposal._replace(doubt=f"another limit stands in “{rival.sentences[0][:_SHOWN]}”")
+
+
+def _may_be_of_a_part(proposal: Proposal, own: dict[str, Any], rival: Proposal, other: dict[str, Any]) -> bool:
+    """Return whether one of two limits of one kind is of something else, and it may be the first.
+
+    The looser one holds whatever the other is about, if it says that it is of the answer.
+    """
+    keys = [key for key in ("at_least", "at_most") if key in own and key in other and own[key] != other[key]]
+    if not keys or proposal.platforms != rival.platforms:
+        return False
+    is_looser = all((own[key] > other[key]) == (key == "at_most") for key in keys)
+    return not is_looser or not any(is_of_whole(mask(sentence)) for sentence in proposal.sentences)

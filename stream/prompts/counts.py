@@ -37,6 +37,8 @@ def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
         unit = amount.unit
         if SAYS["numbered"].search(sentence.masked[: amount.start]):
             continue  # "part 2" is a name
+        if SAYS["need_not_keep"].search(sentence.masked[: amount.start]):
+            continue  # "you need not keep it under 60 words" asks for no more
         spans, doubt = [(amount.start, amount.end)], None
         if whole is not None and SAYS["of_it"].match(sentence.masked[whole.end : amount.start]):
             spans, doubt = [(whole.end, amount.end)], f"concerns a part of the answer ({whole.unit.rstrip('s')})"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.conditions import condition, platforms_in, without_no_conditions
+from turnsignal.stream.prompts.polarity import explains
 from turnsignal.stream.prompts.reading import Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence
 from turnsignal.stream.prompts.wording import mask, negated, read_patterns
@@ -39,6 +40,11 @@ def excepted(proposals: list[Proposal], placed: list[PlacedSentence], exempt: Co
     ]
 
 
+def waives(masked: str) -> bool:
+    """Return whether a sentence says what it lets answers off: "as long as needed", "without a citation"."""
+    return any(_SAYS[kind].search(masked) is not None for kind in _WAIVERS if kind not in _ASSERTED)
+
+
 def _other(one: Proposal, waiving: dict[str, list[_Waiver]], rivals: dict[str, list[Proposal]]) -> str | None:
     """Return the sentence that holds the exception to a check, None if there is none."""
     kinds = [kind for kind, starts in _WAIVERS.items() if one.check.startswith(starts)]
@@ -56,14 +62,14 @@ def _waiving(placed: list[PlacedSentence]) -> dict[str, list[_Waiver]]:
     """Return the sentences that let something off, each with its platforms, by what it is."""
     waivers: dict[str, list[_Waiver]] = {}
     for one in placed:
-        if one.is_heading:
+        if one.is_heading or explains(mask(one.sentence)):
             continue
         masked = without_no_conditions(mask(one.sentence))
         for kind in _WAIVERS:
             denied = _SAYS[kind].search(masked)
             if denied is None or (kind in _ASSERTED and negated(masked, denied.start())):
                 continue
-            if _SAYS["more_than"].search(masked[denied.start() :]) is not None:
+            if kind != "more" and _SAYS["more_than"].search(masked[denied.start() :]) is not None:
                 continue  # a bound
             is_some = one.doubt is not None or condition(masked, "")[1] is not None
             if is_some or _SAYS["rest"].search(masked[denied.end() :]) is not None:

@@ -93,9 +93,14 @@ def _is_one_of_several(words: list[str]) -> bool:
     return (is_series or not words[0].isdigit()) and all(len(word) == 1 or word.isdigit() for word in named or words)
 
 
+def keeps(item: str) -> bool:
+    """Return whether an item is a rule of its own, which nobody forbids: "Keep it under 60 words"."""
+    return _SAYS["keeps"].search(item) is not None
+
+
 def joined(forbids: str, item: str) -> str:
     """Return an item of a list of what is forbidden as one sentence: "Never" and "use emojis" → "Never use emojis"."""
-    if _SAYS["denied"].search(item) is not None:
+    if _SAYS["denied"].search(item) is not None or keeps(item):
         return item
     if _SAYS["verb"].search(item) is not None and _SAYS["avoid"].search(forbids) is None:
         return f"Never {item[:1].lower()}{item[1:]}"

@@ -1,19 +1,25 @@
 """Kinds: what a prompt as a whole makes answers of, where its rules are not about the answers.
 
 A judge or proofreader is given the rules that other texts have to keep; a prompt for "three replies" says "replies" of
-what one answer holds. Nothing that such a prompt asks for is known to bind its own answers.
+what one answer holds. Nothing that such a prompt asks for is known to bind its own answers. Where a quiz, a form or
+training data is made, that is so only of what is said of "answers", and of lengths.
 """
 
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from turnsignal.stream.prompts.wording import read_patterns
 
-_SAYS = read_patterns(tomllib.loads(Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8"))["patterns"])
+_BUILT = tomllib.loads(Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8"))
+_SAYS = read_patterns(_BUILT["patterns"], **_BUILT["people"])
+_HELD = read_patterns(_BUILT["held"], **_BUILT["people"])
+_NAMES = read_patterns(_BUILT["names"])
 _REASONS = {
     "judges": "the prompt is about other texts",
     "rewriters": "the prompt is about other texts",
+    "coaches": "the prompt is about answers of others",
     "makers": "the prompt makes rules for others",
     "items": "an answer holds several texts",
 }
@@ -28,5 +34,39 @@ def kind_doubt(sentences: Iterable[str]) -> str | None:
     for sentence in sentences:
         for kind, reason in _REASONS.items():
             if _SAYS[kind].search(sentence) is not None:
-                return f"{reason} (“{sentence[:_SHOWN]}{'…' if len(sentence) > _SHOWN else ''}”)"
+                return f"{reason} ({_shown(sentence)})"
     return None
+
+
+class OthersAnswers(NamedTuple):
+    """That "answers" may be others than the assistant's: those of a quiz, of a form, of training data.
+
+    reason: why; is_made: whether a text is made that holds them, so that a length without a subject may be theirs.
+    """
+
+    reason: str
+    is_made: bool
+
+
+def held_answers(sentences: Iterable[str]) -> OthersAnswers | None:
+    """Return whose answers may be meant beside the assistant's; None if there are no others.
+
+    sentences: with quoted text masked.
+    """
+    for sentence in sentences:
+        kind = next((kind for kind, pattern in _HELD.items() if pattern.search(sentence) is not None), None)
+        if kind is not None:
+            return OthersAnswers(f"may be about other answers ({_shown(sentence)})", kind == "makes")
+    return None
+
+
+def whose_answers(check: str, masked: str, held: OthersAnswers | None) -> str | None:
+    """Return why a check may be of the answers that are held, as its sentence names answers; None if it is not."""
+    if held is None or _NAMES["yours"].search(masked) is not None:
+        return None
+    is_theirs = held.is_made and check.startswith("length.")
+    return held.reason if is_theirs or _NAMES["answers"].search(masked) is not None else None
+
+
+def _shown(sentence: str) -> str:
+    return f"“{sentence[:_SHOWN]}{'…' if len(sentence) > _SHOWN else ''}”"

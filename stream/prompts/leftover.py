@@ -21,6 +21,7 @@ _MODALS = frozenset(_BUILT["modals"].split())
 _ENGLISH = _KNOWN.union(*_OF_KIND.values()) - frozenset(_BUILT["shared"].split())
 _OWNERS = frozenset(_BUILT["owners"].split())
 _LOOSE = frozenset(_BUILT["loose"])
+_SIZES = ("counts", "bullets")
 _OF_PARTS = frozenset(_BUILT["of_parts"])
 _SAYS = read_patterns(
     _BUILT["patterns"],
@@ -54,12 +55,13 @@ class Scope(NamedTuple):
     """What stands around a sentence and may narrow it.
 
     product: words for the text that the whole prompt orders; heading: a part of the answer that the headings name;
-    referent: one that "it" may stand for.
+    referent: one that "it" may stand for; sized: one that the sentence before asks for, whose length may be meant.
     """
 
     product: str = ""
     heading: str = ""
     referent: str = ""
+    sized: str = ""
 
 
 def doubts(masked: str, asked: Sequence[RequestedCheck], signs: list[Span], scope: Scope) -> list[str | None]:
@@ -71,11 +73,7 @@ def doubts(masked: str, asked: Sequence[RequestedCheck], signs: list[Span], scop
     taken = [*signs, *(span for one in asked for span in one.spans)]
     kinds = [frozenset(one.kind for one in asked if _holds(clause, one)) for clause in clauses]
     left = [_left(masked, clause, taken, kinds[at], scope) for at, clause in enumerate(clauses)]
-    narrowed = _narrowed(scope)
-    return [
-        one.doubt or (None if one.kind in _LOOSE else narrowed) or _doubt(masked, clauses, left, one, scope)
-        for one in asked
-    ]
+    return [one.doubt or _narrowed(one.kind, scope) or _doubt(masked, clauses, left, one, scope) for one in asked]
 
 
 def ordered(sentences: Iterable[str]) -> str:
@@ -112,7 +110,9 @@ def is_pronoun(masked: str) -> bool:
 
 def is_of_each(masked: str, before: str) -> bool:
     """Return whether an amount alone is of what the sentence before says "each" of."""
-    return _SAYS["without_subject"].search(masked) is not None and _SAYS["of_each"].search(before) is not None
+    if _SAYS["without_subject"].search(masked) is None or _SAYS["of_each"].search(before) is None:
+        return False
+    return _SAYS["whole"].search(before) is None  # "Every answer ends with …": what follows is of the answer, too
 
 
 def is_of_answers(masked: str, product: str) -> bool:
@@ -181,8 +181,9 @@ def _held(kinds: frozenset[str], scope: Scope) -> Iterator[str]:
         yield "yours"
 
 
-def _narrowed(scope: Scope) -> str | None:
-    part = scope.heading or scope.referent
+def _narrowed(kind: str, scope: Scope) -> str | None:
+    part = "" if kind in _LOOSE else scope.heading or scope.referent
+    part = part or (scope.sized if kind in _SIZES else "")
     return f"may concern a part of the answer ({part})" if part else None
 
 

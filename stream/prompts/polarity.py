@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from turnsignal.stream.prompts.leftover import RequestedCheck, Span
-from turnsignal.stream.prompts.wording import compile_pattern, read_patterns
+from turnsignal.stream.prompts.wording import amounts, compile_pattern, read_patterns
 
 _BUILT = tomllib.loads(Path(__file__).with_name("polarity.toml").read_text(encoding="utf-8"))
 _WHOLE = frozenset(_BUILT["whole"].split())
@@ -58,7 +58,7 @@ def turned(masked: str, check: RequestedCheck) -> str | None:
     some = _SAYS["not_every"].search(piece)
     if some is not None:
         return f"may hold of some answers only ({some[0].casefold()})"
-    if _is_bound(check):
+    if is_bound(check.check) or check.kind == "counts":
         return _bounded(text, check.spans[0] if check.kind != "citations" else (0, len(text)))
     if not _forbids(masked, check):
         return _required(text, check)
@@ -81,6 +81,16 @@ def denies(masked: str) -> bool:
     return _SAYS["denial"].search(masked) is not None
 
 
+def is_bound(check: str) -> bool:
+    """Return whether a check, by its name, is of an amount."""
+    return check.startswith(_BOUNDS) and not check.startswith("keywords.letter_frequency(at_most=0")
+
+
+def explains(masked: str) -> bool:
+    """Return whether a sentence gives a reason, or says what users do, and so lets no answer off."""
+    return _SAYS["explains"].search(masked) is not None
+
+
 def names_users_language(masked: str) -> bool:
     """Return whether a sentence speaks of the language of the user, whichever that is."""
     return _SAYS["users_language"].search(masked) is not None
@@ -95,26 +105,34 @@ def let_off(check: str, sentence: str, text: str, masked: str, languages: frozen
     """
     if check == "format.json" and _SAYS["fenced"].search(masked) is not None:
         return None
+    if explains(masked):
+        return None
     bare = _blank(_SAYS["forbids_too"], masked)
     topic = next((pattern for family, pattern in _TOPICS.items() if check.startswith(family)), None)
     again = topic is not None and _SAYS["conditional"].search(bare) is not None and topic.search(text) is not None
     if thing is not None or check.startswith(("case.lower", "case.upper", "format.json")):
         words: Any = thing or topic
         again = again or (words.search(masked) is not None and _SAYS["denial"].search(masked) is None)
+    if is_bound(check):  # "If they conflict, use up to 10."
+        numbers = [one for one in amounts(masked) if one.unit == "number"]
+        is_bare = any(_SAYS["ends_there"].match(masked[one.end :]) is not None for one in numbers)
+        again = again or (is_bare and _SAYS["conditional"].search(bare) is not None)
     if check.startswith("language."):
         others = any(f"code={code})" not in check for code in languages)
         others = others and (_SAYS["denial"].search(masked) is None or _SAYS["conditional"].search(masked) is not None)
         again = others or _SAYS["other_language"].search(masked) is not None
     more = next((pattern for family, pattern in _ABOUT.items() if check.startswith(family)), None)
     about_it = (
-        _SAYS["goes_back"].search(masked) is not None
+        _SAYS["goes_back"].search(_blank(_SAYS["expletive"], masked)) is not None
         or any(pattern is not None and pattern.search(masked) is not None for pattern in (thing, topic, more))
         or _shares(sentence, masked)
     )
     if check.startswith("keywords.forbidden_words") and _SAYS["substitute"].search(masked) is not None:
         return None
     if again or (about_it and _SAYS["exempts"].search(bare) is not None):
-        return f'has an exception in the next sentence ("{text[:_SHOWN]}{"…" if len(text) > _SHOWN else ""}")'
+        shown = f'("{text[:_SHOWN]}{"…" if len(text) > _SHOWN else ""}")'
+        is_part = not again and _SAYS["continued"].search(masked) is not None
+        return f"is followed by more {shown}" if is_part else f"has an exception in the next sentence {shown}"
     return None
 
 
@@ -131,12 +149,6 @@ def reaches(masked: str, at: int) -> bool:
     """Return whether a denial stands in the same piece of a sentence as offset `at`."""
     start, end = _piece(masked, at)
     return _SAYS["denial"].search(masked[start:end]) is not None
-
-
-def _is_bound(check: RequestedCheck) -> bool:
-    if check.check.startswith("keywords.letter_frequency(at_most=0"):
-        return False
-    return check.check.startswith(_BOUNDS) or check.kind == "counts"
 
 
 def _forbids(masked: str, check: RequestedCheck) -> bool:

@@ -319,7 +319,7 @@ def _citations(sentence: Sentence) -> Iterator[RequestedCheck]:
 
 
 def _counted_spans(masked: str) -> list[Span]:
-    return [(0, 1), *((amount.start, amount.end) for amount in amounts(masked))]
+    return [(0, 0), *((amount.start, amount.end) for amount in amounts(masked))]
 
 
 def _citation_places(masked: str) -> Iterator[str]:

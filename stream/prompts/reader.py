@@ -8,12 +8,13 @@ import tomllib
 from pathlib import Path
 
 from turnsignal.stream.names import parse_name
-from turnsignal.stream.prompts.conditions import condition, goes_back, platforms_in, without_clause
+from turnsignal.stream.prompts.bullets import any_bullets
+from turnsignal.stream.prompts.conditions import condition, goes_back, opens, platforms_in, without_clause
 from turnsignal.stream.prompts.conflicts import merge, settle
 from turnsignal.stream.prompts.exceptions import excepted
 from turnsignal.stream.prompts.headings import UNKNOWN, kind_of
 from turnsignal.stream.prompts.instructions import LANGUAGES, Sentence
-from turnsignal.stream.prompts.kinds import kind_doubt
+from turnsignal.stream.prompts.kinds import held_answers, kind_doubt, whose_answers
 from turnsignal.stream.prompts.leftover import (
     Scope,
     is_english,
@@ -23,7 +24,10 @@ from turnsignal.stream.prompts.leftover import (
     part_named,
     referent,
 )
-from turnsignal.stream.prompts.polarity import let_off
+from turnsignal.stream.prompts.parts import goes_on as goes_on_about_it
+from turnsignal.stream.prompts.parts import is_of_whole, part_made
+from turnsignal.stream.prompts.pointers import lifted, points
+from turnsignal.stream.prompts.polarity import is_bound, let_off
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence, placed_sentences
@@ -60,25 +64,32 @@ def read_prompt(text: str) -> PromptReading:
     dividers, paragraphs = _paragraphs(text, placed)
     marked = _SAYS["section"].search(text)
     splitter = marked[1] if marked is not None else ""
-    kind = kind_doubt(mask(one.sentence) for one in placed if not one.is_heading)
+    rules = [mask(one.sentence) for one in placed if not one.is_heading]
+    kind, held = kind_doubt(one for one in rules if not opens(one)), held_answers(rules)
     proposed: dict[str, Proposal] = {}
     exempt: dict[str, Exemption] = {}
     uncovered: list[str] = []
     covered: list[list[str]] = []
     prescribed = 0
-    about = previous = own = subject = ""
+    about = previous = own = subject = part = ""
     names: list[str] = []
-    for sentence, read, heading, is_heading, around in placed:
+    for sentence, read, heading, is_heading, around, _, follows in placed:
         masked, before, about = mask(sentence), about, f"{heading} {sentence}"
         earlier_sentence, previous = previous, masked
-        goes_on = not is_heading and bool(subject) and (is_pronoun(masked) or is_of_each(masked, subject))
+        of_each = follows and is_of_each(masked, subject)
+        goes_on = not is_heading and bool(subject) and (is_pronoun(masked) or of_each)
         subject = subject if goes_on or is_heading else masked
+        part_before = part if follows and not is_of_whole(masked) else ""
+        part = part_before if goes_on_about_it(masked) else part_made(masked, order)
         rest, exemption = _prescribed(read, mask(read))
-        if names and exemption is None and goes_back(masked):  # "The only exception is …"
+        is_near = exemption is None and not points(masked)
+        if (
+            is_near and goes_back(masked) and (any(map(is_bound, names)) or not amounts(masked))
+        ):  # "The only exception is …"
             for name in names:
                 earlier = proposed[name]
-                proposed[name] = earlier._replace(doubt=earlier.doubt or "has an exception in the next sentence")
-        for name in () if is_heading or exemption is not None else names:
+                proposed[name] = earlier._replace(doubt=earlier.doubt or _in_the_next(sentence))
+        for name in names if is_near and not is_heading else ():
             earlier = proposed[name]
             proposed[name] = earlier._replace(doubt=earlier.doubt or _let_off(earlier, own, sentence, masked))
         last, names = () if is_heading else names, []
@@ -90,22 +101,26 @@ def read_prompt(text: str) -> PromptReading:
         if exemption is not None and len(exempt) < MAX_EXEMPT:
             exempt.setdefault(exemption, Exemption(exemption, sentence))
         before = before if before.startswith(heading) else heading
-        scope = Scope(order, part_named(heading), "" if order else referent(masked, earlier_sentence))
+        it = "" if order else referent(masked, earlier_sentence)
+        scope = Scope(order, part_named(heading), it, part_before)
         asked = propose(Sentence(rest, without_clause(mask(rest)), dividers, paragraphs, splitter, before, scope))
         names, own = [name for name in asked if name in proposed or len(proposed) < MAX_PROPOSALS], masked
         platforms, doubt = condition(masked, heading)
         for earlier_name in last:  # "Complex questions get up to 200 words."
             if any(
-                name != earlier_name and _family(name) == _family(earlier_name) and (doubt or asked[name])
+                name != earlier_name
+                and _family(name) == _family(earlier_name)
+                and (doubt or (asked[name] and not part_named(masked)))
                 for name in names
             ):
                 earlier = proposed[earlier_name]
-                proposed[earlier_name] = earlier._replace(doubt=earlier.doubt or _in_the_next(sentence))
+                proposed[earlier_name] = earlier._replace(doubt=earlier.doubt or _in_the_next(sentence, doubt))
         is_elsewhere = goes_on and not is_of_answers(subject, order)
         elsewhere = f"may be about something else (“{subject[:_SHOWN]}”)" if is_elsewhere else None
         for name in names:
             other = None if name.startswith(_DEVICES) else elsewhere
-            why = doubt or asked[name] or around or other or (None if name.startswith("combination.") else kind)
+            whose = kind or whose_answers(name, masked, held)
+            why = doubt or asked[name] or around or other or (None if name.startswith("combination.") else whose)
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:
             covered.append(names)
@@ -114,11 +129,13 @@ def read_prompt(text: str) -> PromptReading:
             prescribed += 1
         elif not is_heading or _orders(masked):
             uncovered.append(sentence)
-    proposals = settle(list(proposed.values()), placed, exempt, is_one_text=bool(order))
+    proposals = lifted(list(proposed.values()), placed)
+    proposals = settle(proposals, placed, exempt, is_one_text=bool(order))
     proposals = excepted(proposals, placed, {one.sentence for one in exempt.values()})
     sure = {proposal.check for proposal in proposals if proposal.doubt is None}
     plainly = sum(any(name in sure for name in names) for names in covered)
     exemptions = tuple(exempt.values())
+    proposals = list(any_bullets(proposals, text))
     return PromptReading(tuple(proposals), tuple(uncovered), plainly + prescribed, len(covered) - plainly, exemptions)
 
 
@@ -133,7 +150,7 @@ def _beside(sentence: str, masked: str, names: list[str]) -> list[str]:
 def _prescribed(sentence: str, masked: str) -> tuple[str, str | None]:
     """Find a response that is prescribed word for word; return the sentence with it masked, and the response."""
     match = _SAYS["exactly"].search(masked)
-    if match is None or _SAYS["ends_with"].search(masked[: match.start()]):
+    if match is None or _SAYS["ends_with"].search(without_clause(masked)[: match.start()]):
         return sentence, None
     at = max(match.start(), match.start(1))
     quotes = [quote for quote in QUOTED.finditer(sentence) if quote.end() > at]
@@ -184,8 +201,10 @@ def _family(check: str) -> str:
     return check.partition("(")[0] if check.startswith("length.") else check
 
 
-def _in_the_next(sentence: str) -> str:
-    return f'has an exception in the next sentence ("{sentence[:80]}")'
+def _in_the_next(sentence: str, condition: str | None = "") -> str:
+    """Return that the next sentence holds an exception, or, where it is under no condition, another limit."""
+    what = "another limit stands" if condition is None else "has an exception"
+    return f'{what} in the next sentence ("{sentence[:_SHOWN]}")'
 
 
 def _let_off(earlier: Proposal, own: str, sentence: str, masked: str) -> str | None:

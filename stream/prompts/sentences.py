@@ -16,6 +16,7 @@ from turnsignal.stream.prompts.headings import (
     GENERAL,
     Surroundings,
     joined,
+    keeps,
     kind_of,
     surroundings,
     title_of,
@@ -44,7 +45,8 @@ class PlacedSentence(NamedTuple):
 
     sentence: as written, without signs for bold; read: as it is to be read, a label left out or joined to it; heading:
     the headings above; is_heading: whether it is one; doubt: why it may not
-    hold of every answer as it is read, None if all around it is general.
+    hold of every answer as it is read, None if all around it is general; number: that of its rule, 0 for none;
+    follows: whether another sentence comes before it in its paragraph or item.
     """
 
     sentence: str
@@ -52,6 +54,8 @@ class PlacedSentence(NamedTuple):
     heading: str
     is_heading: bool
     doubt: str | None
+    number: int = 0
+    follows: bool = False
 
 
 def placed_sentences(text: str) -> tuple[list[PlacedSentence], str]:
@@ -98,7 +102,7 @@ def _place(
     is_opener = False
     for index, sentence in enumerate(sentences):
         masked = mask(sentence)
-        plain = sentence if block.is_heading else _reworded(sentence)
+        plain = sentence if block.is_heading or around.forbids else _reworded(sentence)
         label, rest = ("", plain) if block.is_heading else _label(plain, mask(plain))
         kind = kind_of(label, product, is_label=True) if label else GENERAL
         doubt, read = outer, plain
@@ -106,6 +110,7 @@ def _place(
             carried = None
         if kind == FORBIDS:
             read = joined(label, rest)
+            doubt = doubt or (f"stands under “{label}”, which forbids it" if keeps(rest) else None)
         elif label and kind != GENERAL:
             carried, is_opener = f"stands under “{label}”", True
         elif label and not narrowed(masked)[0] and _SAYS["bound"].search(label) is None:
@@ -114,14 +119,17 @@ def _place(
             read = joined(around.forbids, read) if block.is_item and not index and not label else read
             if read == plain or index or label:
                 doubt = doubt or _forbidden(around.forbids, sentence)
-        yield PlacedSentence(sentence, read, around.heading, block.is_heading, doubt or carried)
+        yield PlacedSentence(
+            sentence, read, around.heading, block.is_heading, doubt or carried, block.number, index > 0
+        )
         if kind == GENERAL and opens(masked):
             carried, is_opener = f"comes after a condition (“{sentence[:80]}”)", not index
 
 
 def _forbidden(forbids: str, sentence: str) -> str | None:
     """Return a doubt about what stands under a word that forbids, unless it forbids in words of its own."""
-    return None if joined(forbids, sentence) == sentence else f"stands under “{forbids}”, which forbids it"
+    is_own = joined(forbids, sentence) == sentence and not keeps(sentence)
+    return None if is_own else f"stands under “{forbids}”, which forbids it"
 
 
 def _reworded(sentence: str) -> str:

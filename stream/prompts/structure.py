@@ -19,24 +19,30 @@ _WORDS = 7  #: in a title on a line of its own, at most
 
 
 class Above(NamedTuple):
-    """What stands above a block. label: its words; parent: the index of what stands above it; -1 for nothing."""
+    """What stands above a block.
+
+    label: its words; parent: the index of what stands above it, -1 for nothing; number: see PromptBlock.
+    """
 
     label: str
     parent: int
     level: int
+    number: int = 0
 
 
 class PromptBlock(NamedTuple):
     """A paragraph, a list item, a cell or a heading, lines joined and markers dropped.
 
     above: the index of what stands above it, -1 for nothing; is_heading: whether it is one itself; is_item: whether it
-    is a list item, or alone in a tag.
+    is a list item, or alone in a tag; number: its own, as in "2. …" or "Rule 2: …", or that of what stands above it; 0
+    for none.
     """
 
     text: str
     above: int
     is_heading: bool
     is_item: bool
+    number: int = 0
 
 
 def read_structure(text: str) -> tuple[list[PromptBlock], list[Above]]:
@@ -157,6 +163,7 @@ class _BlockReader:
         self._columns: list[str] = []
         self._item = -1  # the level of the list item that is being read, -1 for none
         self._after_blank = True
+        self._marked = 0  # the number of the list item that is being read
         self._is_led = False  # whether the last block ends with a colon
         self._is_used = False  # whether a block stands under what came last
 
@@ -218,7 +225,7 @@ class _BlockReader:
         self._flush()
         self._pop(level)
         if label:
-            self.blocks.append(PromptBlock(label, self._top(), True, False))
+            self.blocks.append(PromptBlock(label, self._top(), True, False, self._number(label)))
         self._push(label, level)
         self._item, self._after_blank = -1, False
 
@@ -247,6 +254,7 @@ class _BlockReader:
             level_left = level - 1 if self._after_blank and is_dash and not indent else level
         self._pop(level_left)
         self._item, self._after_blank = level, False
+        self._marked = int(marker.strip(" (.)")) if marker.strip(" (.)").isdigit() else 0
         sign = marker if marker[0] in "❌🚫✗✘⛔" else ""
         self._sentence.append(f"{sign}{bare[len(marker) :]}")
 
@@ -272,9 +280,11 @@ class _BlockReader:
         if sign:
             self.above.append(Above("never", top, _ITEM))
             top = len(self.above) - 1
-        self.blocks.append(PromptBlock(text.lstrip("❌🚫✗✘⛔\ufe0f "), top, False, self._item >= 0 or in_tag))
+        number = self._marked or self._number(text)
+        self._marked = 0
+        self.blocks.append(PromptBlock(text.lstrip("❌🚫✗✘⛔\ufe0f "), top, False, self._item >= 0 or in_tag, number))
         if self._item >= 0:
-            self._push(text, self._item)
+            self._push(text, self._item, number)
             self._is_used = True
         elif text.endswith(":"):
             self._pop(_LEAD)
@@ -285,8 +295,13 @@ class _BlockReader:
     def _top(self) -> int:
         return self._chain[-1] if self._chain else -1
 
-    def _push(self, label: str, level: int) -> None:
-        self.above.append(Above(label[:MAX_HEADING], self._top(), level))
+    def _number(self, text: str) -> int:
+        """Return the number at a text's head, "2. Tone" or "Rule 2: …", or that of what stands above; 0 for none."""
+        match = _SAYS["number"].match(text)
+        return int(match[1]) if match is not None else self.above[self._top()].number if self._chain else 0
+
+    def _push(self, label: str, level: int, number: int = 0) -> None:
+        self.above.append(Above(label[:MAX_HEADING], self._top(), level, number or self._number(label)))
         self._chain.append(len(self.above) - 1)
         self._is_used = False
 

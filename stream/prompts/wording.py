@@ -205,7 +205,7 @@ def _adds(relation: str, after: str, before: str) -> tuple[int | None, int | Non
         return (None, 0) if _LIMIT.search(before) else None
     adds = _looked_up(_RELATIONS, relation)
     # "do not use more than": a negation reaches its bound only within the same clause.
-    nearest = before[-40:].rpartition(",")[2].rpartition(" and ")[2]
+    nearest = _PAUSE.split(_EVER.sub("never", before[-40:]))[-1]
     if adds == (0, 0) or relation.startswith("no") or not negated(nearest, len(nearest)):
         return adds
     return _turned(*adds)
@@ -259,6 +259,8 @@ _TURN = compile_pattern(
     r"[.;:]|\b(?:but|instead|rather|except|unless|only|must|should|always|and (?:use|write|include|keep)"
     r"|(?:more|fewer|less|longer|shorter) than)\b"
 )
+_PAUSE = compile_pattern(r",| and |\s[–—-]+\s|[(:;—–]")
+_EVER = compile_pattern(r"\bnever,? ever\b")
 _AND = compile_pattern(r"[,;(\s]*(?:(?:and|but|yet|though)\b)?\s*(?:(?:do |should |must )?(?:not|never))?\s*")
 _COMMAS = compile_pattern(r"\s*,\s*(?:and |or )?|(?:^|\s+)(?:and|or)(?:\s+|$)")
 

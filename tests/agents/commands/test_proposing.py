@@ -181,9 +181,9 @@ def test_shuffled_pieces_of_prompts_never_break_the_suite() -> None:
 
 
 def test_a_sentence_whose_check_cannot_be_made_here_is_doubtful_and_not_covered() -> None:
-    read = read_prompt("Use no commas. Use at most 3 bullets. If asked, use no headings.")
+    read = read_prompt("Use no commas. Use at most 3 sentences. If asked, use no headings.")
     assert (read.covered, read.doubtful) == (2, 1)
-    wrong = [one._replace(check="nothing.such") if "bullet" in one.check else one for one in read.proposals]
+    wrong = [one._replace(check="nothing.such") if "sentences" in one.check else one for one in read.proposals]
     chosen = choose(read._replace(proposals=tuple(wrong)))
     assert (chosen.covered, chosen.doubtful) == (1, 2)
     assert "# Covered: 1 sentences; doubtful: 2; not covered: 0." in write_suite(chosen, "name", "prompt.md")

@@ -35,6 +35,7 @@ EXCEPTIONS = {
     },
     "length.number_words": {
         "Keep replies under 100 words.\n\n# Recipes\nThere is no word limit.": "There is no word limit.",
+        "No more than 90 words per turn.\n\nBe kind.\n\nCombat turns may run to 150 words.": "Combat turns may run",
         "Keep replies under 100 words.\nBe kind.\nIf the user asks for details, use up to 300 words.": "If the",
     },
     "language.is": {"Answer in German.\nBe kind.\nIf the user writes French, answer in French.": "If the user writes"},

@@ -85,9 +85,8 @@ def test_a_denial_reaches_its_own_piece_of_a_sentence(prompt: str, checks: list[
     ("prompt", "exception"),
     [
         ("Stay under 90 words. Recipes may be longer.", "Recipes may be longer."),
-        ("Stay under 90 words.\n- Tables are exempt.", "Tables are exempt."),
-        ("At most 90 words. Hard questions deserve up to 200 words.", "Hard questions deserve up to 200 words."),
         ("Max two sentences. Four if it is about law.", "Four if it is about law."),
+        ("Max two sentences. If they disagree, use up to 5.", "If they disagree, use up to 5."),
         ("No tables. The only place for tables is prices.", "The only place for tables is prices."),
         ("No tables. Prices go in tables.", "Prices go in tables."),
         ("Return only JSON. Failures are returned as prose.", "Failures are returned as prose."),
@@ -147,3 +146,45 @@ def test_a_heading_that_narrows_makes_doubtful_what_stands_under_it() -> None:
 )
 def test_a_demand_is_listed_whoever_makes_it(sentence: str) -> None:
     assert read_prompt(f"You are Bo.\n{sentence}").uncovered == (sentence,)
+
+
+@pytest.mark.parametrize(
+    "rule", ["Don't be verbose - keep it under 60 words.", "Don't be verbose (stay under 60 words)."]
+)
+def test_a_denial_before_a_dash_does_not_turn_a_limit(rule: str) -> None:
+    assert [one.check for one in read_prompt(f"You are Bo. {rule}").proposals] == ["length.number_words(at_most=59)"]
+
+
+def test_what_need_not_be_kept_short_asks_for_nothing() -> None:
+    reading = read_prompt("You are Bo. You need not keep it under 60 words.\nDon't limit yourself to 2 sentences.")
+    assert reading.proposals == ()
+
+
+@pytest.mark.parametrize(
+    ("prompt", "reason"),
+    [
+        ("At most 90 words. Hard questions deserve up to 200 words.", "another limit stands in the next sentence"),
+        ("Use at most 5 words. Then answer the question in detail.", "is followed by more"),
+    ],
+)
+def test_a_next_sentence_that_is_no_exception_is_not_called_one(prompt: str, reason: str) -> None:
+    assert (doubt(read_prompt(prompt)) or "").startswith(f"{reason} (")
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Never use emojis. It is fine to say that you don't know.",
+        "Never use emojis. They may ask for discounts.",
+        "Do not use exclamation marks. They look unprofessional and can annoy customers.",
+        "Keep it under 100 words. This is because customers may read on phones.",
+        "Keep replies under 50 words. Otherwise they are cut off.",
+        "No headings. However, be thorough.",
+        "Max 90 words. Use a table if you compare more than two firms.",
+        "Answer in German. Users may write in other languages.",
+        'Every response must contain "subject to review". No response may exceed 200 words.',
+        'Avoid the phrase "in short". For essays, write at least 300 words.',
+    ],
+)
+def test_a_next_sentence_about_something_else_is_no_exception(prompt: str) -> None:
+    assert read_prompt(prompt).proposals[0].doubt is None

@@ -36,8 +36,8 @@ PLAIN = [
     ("Limit your reply to three sentences.", ["length.number_sentences(at_most=3)"]),
     ("Never use more than two sentences.", ["length.number_sentences(at_most=2)"]),
     ("Answer in exactly two sentences.", ["length.number_sentences(at_least=2,at_most=2)"]),
-    ("Give exactly 4 bullet points.", ["format.number_bullet_lists(at_least=4,at_most=4)"]),
-    ("Use no more than five bullets.", ["format.number_bullet_lists(at_most=5)"]),
+    ("Give exactly 4 Markdown bullet points.", ["format.number_bullet_lists(at_least=4,at_most=4)"]),
+    ("Use no more than five Markdown bullets.", ["format.number_bullet_lists(at_most=5)"]),
     (
         "Write exactly 3 paragraphs, separated by the divider `***`.",
         ["length.number_paragraphs(at_least=3,at_most=3)"],
@@ -282,7 +282,7 @@ def test_the_text_that_a_prompt_orders_is_the_answer() -> None:
 
 
 def test_a_part_beside_the_whole_does_not_make_the_whole_doubtful() -> None:
-    assert asked("Use at least 3 bullet points, each under 20 words.") == ["format.number_bullet_lists(at_least=3)"]
+    assert asked("Use at least 3 sentences, each under 20 words.") == ["length.number_sentences(at_least=3)"]
     assert asked("Answer in lowercase only, and use no headings.") == ["case.lower", HEADINGS]
 
 

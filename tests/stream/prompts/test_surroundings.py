@@ -11,6 +11,10 @@ def asked(prompt: str) -> list[str]:
     return [one.check.partition("(")[0] for one in read_prompt(prompt).proposals if one.doubt is None]
 
 
+def sure(prompt: str) -> list[str]:
+    return [one.check for one in read_prompt(prompt).proposals if one.doubt is None]
+
+
 def doubts(prompt: str) -> list[str | None]:
     return [one.doubt for one in read_prompt(prompt).proposals]
 
@@ -316,3 +320,87 @@ def test_a_list_under_what_is_to_be_done_is_not_under_what_must_not_before_it(ne
 def test_what_says_how_a_thing_is_to_be_is_not_denied_with_what_stands_before_it(rule: str) -> None:
     (headings,) = (one.check for one in read_prompt(f"No headings, {rule}.").proposals if one.doubt is None)
     assert headings == HEADINGS
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["How you work", "How you answer", "How we talk", "The way you write", "These rules hold for all answers"],
+)
+def test_a_heading_that_says_that_rules_hold_of_all_answers_is_no_part(heading: str) -> None:
+    assert sure(f"You are Bo.\n\n## {heading}\n- No headings.") == [HEADINGS]
+
+
+@pytest.mark.parametrize("above", ["## Never", "## Don'ts", "Avoid:", "MUST NOT"])
+def test_what_keeps_an_answer_short_is_not_turned_by_what_forbids_above_it(above: str) -> None:
+    (short,) = read_prompt(f"You are Bo.\n\n{above}\n- Keep it under 60 words.\n").proposals
+    assert short.check == "length.number_words(at_most=59)"
+    assert short.doubt is not None
+    assert "which forbids it" in short.doubt
+
+
+def test_a_limit_under_what_forbids_is_turned() -> None:
+    assert sure("You are Bo.\n\n## Avoid\n- replies under 20 words\n") == ["length.number_words(at_least=20)"]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "checks"),
+    [
+        ('Append "No advice" to every answer.', ["startend.end_checker(phrase='No advice')"]),
+        ('Append the line "No advice".', ["startend.end_checker(phrase='No advice')"]),
+        ("At no point exceed 120 words.", ["length.number_words(at_most=120)"]),
+        ("At no time should you use headings.", [HEADINGS]),
+        ("Cite inline with [n].", ["citation.format(style=numeric)"]),
+        ("Never, ever use more than 60 words.", ["length.number_words(at_most=60)"]),
+    ],
+)
+def test_usual_wording_is_read(prompt: str, checks: list[str]) -> None:
+    assert sure(f"You are Bo. {prompt}") == checks
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "You create multiple-choice quizzes for teachers. The answers must be at most 10 words.",
+        "You build pub quizzes. Each round has ten questions with answers. No answer may contain a comma.",
+        "You host a trivia night. Answers must be at most 3 words.",
+        "You write training data for a chatbot. Responses must be at most 60 words. Up to 5 sentences.",
+        "You write mock chats between customers and a bot. Replies have at most 30 words.",
+        "You design intake forms for clinics. Answers must be in English.",
+        "You ask patients ten questions. Store their answers. Answers must be at most 50 words.",
+        "You coach our support agents. Replies must be under 80 words.",
+        "An agent pastes a reply. You say what to mend. Replies contain no exclamation marks.",
+        "You proofread abstracts. Answers must be at most 100 words.",
+    ],
+)
+def test_a_rule_for_answers_that_others_give_is_doubtful(prompt: str) -> None:
+    reasons = doubts(prompt)
+    assert reasons
+    assert all(" about " in (reason or "") for reason in reasons)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "You host a trivia night. Never use more than 80 words.",
+        "You create quizzes. Your replies must be at most 80 words.",
+        "You create quizzes. Your own messages must be at most 80 words.",
+        "You conduct a mock interview. Use at most 80 words.",
+        "Wait for the student's answer. Keep replies under 80 words.",
+    ],
+)
+def test_a_rule_for_the_assistants_own_answers_is_sure_beside_others(prompt: str) -> None:
+    assert doubts(prompt) == [None]
+
+
+def test_what_the_assistant_does_in_some_case_is_not_what_the_prompt_is_about() -> None:
+    assert doubts("You are a tutor. Use at most 80 words.\n\nWhen grading, give a score from 1 to 10.") == [None]
+
+
+def test_each_answer_is_followed_by_rules_of_the_answer() -> None:
+    assert doubts('Every turn ends with "Go on?" No more than 90 words.') == [None, None]
+    assert doubts("- Every sentence must have a citation.\n- No more than 200 words.")[-1] is None
+
+
+def test_a_prescribed_reply_after_a_condition_is_exempt() -> None:
+    reading = read_prompt('If the texts don\'t contain the answer, reply "The texts do not say." and nothing else.')
+    assert [one.text for one in reading.exempt] == ["The texts do not say."]
