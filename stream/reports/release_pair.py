@@ -88,7 +88,7 @@ class FigureReader:
         return figures
 
 
-class Traffic(NamedTuple):
+class TrafficShift(NamedTuple):
     """How the traffic of two releases differs.
 
     shifted: in words, "" where it does not; parts: between which it moved.
@@ -203,10 +203,10 @@ def _figure(totals: ReleaseTotals, at: int, name: str) -> ReleaseFigure:
     return ReleaseFigure(mean._replace(n=round(sums.n)), by_conversation, users=users)
 
 
-def _traffic(after: FirstAnswers, before: FirstAnswers) -> Traffic:
+def _traffic(after: FirstAnswers, before: FirstAnswers) -> TrafficShift:
     platforms, languages = after.shifted(before), after.asked_otherwise(before)
     parts = BOTH if platforms and languages else LANGUAGES if languages else PLATFORMS
-    return Traffic("; ".join(filter(None, (platforms, languages))), parts)
+    return TrafficShift("; ".join(filter(None, (platforms, languages))), parts)
 
 
 def _outcomes(totals: ReleaseTotals, minimum: int) -> Iterator[tuple[str, ReleaseFigure]]:
