@@ -11,6 +11,7 @@ answers histories hold, and nothing is taken off of what the other is asked.
 """
 
 import heapq
+import zlib
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -99,12 +100,12 @@ class Afterwords:
         if call.kind not in ("answer", "whole") or not (spoken := spoken_in(call.inputs)):
             return
         time = min(max(int(call.start if call.start is not None else 0), 0), _MOST)
-        self._returned.extend(_number(each) for each in spoken[-2:-1] if each.role == "assistant")
-        answer = next((_number(each) for each in spoken_in(call.outputs)[:1]), 0)
+        self._returned.append(_answer_in(spoken[-2:-1]))
+        answer = _answer_in(spoken_in(call.outputs))
         kinds = [self._kinds[_ALL], *([own] if (own := self._kind_of(call)) is not None else [])]
         conversation = _conversation_of(call, spoken)
         for message in _said_in(spoken):
-            number = _number(message)
+            number = _number_of(message.text)
             self._asked.append(number)
             self._times.append(time)
             sample = _Sample(message.text.strip()[-READ:], conversation, time, answer)
@@ -151,7 +152,7 @@ class Afterwords:
     def _is_known(self, matched: Sequence[_Sample]) -> bool:
         """Say whether somebody is asked the rest of messages, at about that time."""
         long = [each for each in matched if len(each.text) >= _LONG]
-        numbers = {_number(Message("user", each.text)): each.time for each in long}
+        numbers = {_number_of(each.text): each.time for each in long}
         asked, times = np.frombuffer(self._asked, np.uint32), np.frombuffer(self._times, np.uint32)
         at = np.flatnonzero(np.isin(asked, np.fromiter(numbers, np.uint32, len(numbers))))
         found = zip(asked[at].tolist(), times[at].tolist(), strict=True)
@@ -247,11 +248,18 @@ def _is_wholly(samples: Sequence[_Sample], has: Sequence[bool]) -> bool:
 def _conversation_of(call: Call, spoken: Sequence[Message]) -> int:
     """Return a number for the conversation that a call is of, else for its user or for what it began with."""
     named = call.conversation or call.session or call.named or call.fields.get("user_id")
-    return _number(Message("", str(named)) if named else next(each for each in spoken))
+    return _number_of(str(named) if named else spoken[0].text)
 
 
-def _number(message: Message) -> int:
-    return int.from_bytes(digested(message)[1][:4], "little")
+def _number_of(text: str) -> int:
+    """Return a number for words of which none are left out; prompts may be long, and each is looked at."""
+    return zlib.crc32(text.strip().encode("utf-8", "replace"))
+
+
+def _answer_in(messages: Sequence[Message]) -> int:
+    """Return a number for the first answer of messages, as histories hold it, 0 without one."""
+    answers = (digested(each)[1] for each in messages if each.role == "assistant")
+    return next((int.from_bytes(digest[:4], "little") for digest in answers), 0)
 
 
 def _name_of(call: Call) -> str:

@@ -22,12 +22,13 @@ from turnsignal.stream.formats.prompts import ASKS
 
 READ = 4_000  #: characters at the end of a text, in which an ending is looked for
 _NEARLY_ALL = 0.9  #: of texts that end with the same two words, which share what is found
-_HALF = 0.5  #: of these, before which it begins as endings do
+_HALF = 0.5  #: of these, before which it begins as endings do,
+_SENTENCES = 0.2  #: or which end with a mark before it: not everybody writes one
 _CLUSTERS = 3  #: groups of texts that end alike, the largest ones
 _VALUES = 0.25  #: of what varies in a line, different ones at most: what is asked differs nearly always
 _NEAR = 400  #: characters at the end of a text, of which most endings are shorter
 _TRIED = 8  #: places in a text where an ending may begin
-_ENDS_SENTENCE = frozenset(".!?…。！？؟।:;\"”»)]}>）】」*`")
+_ENDS_SENTENCE = frozenset('.!?…。！？؟।:;"”»)]}>）】」*`')
 _OPENS = frozenset("[({<#*/—–-|=~【（「")
 _CLOSED_BY = {")": "(", "]": "[", "}": "{", "）": "（", "】": "【"}
 _QUESTION_MARKS = ("?", "？", "؟")
@@ -149,8 +150,7 @@ def _exact(texts: Sequence[str]) -> Ending | None:
         if not words or not is_begun or (varies and not (is_line or first in _OPENS)):
             continue
         return _spelled(held, is_line=is_line)
-    held = [each for each in shared[::-1] if each is not None] if None not in shared else []
-    spelled = "".join(held).strip()
+    spelled = "" if None in shared else "".join(each for each in shared[::-1] if each is not None).strip()
     return Ending(spelled, is_doubtful=True) if spelled and spelled[0].isalnum() else None
 
 
@@ -177,9 +177,9 @@ def _begins(backward: Sequence[Sequence[str]], size: int, first: str) -> tuple[b
         lines += bool(ended) and "\n" in gap
         opened += bool(ended and gap) and first in _OPENS
         sentences += bool(ended) and ended[0][-1] in _ENDS_SENTENCE and (bool(gap) or _is_unspaced(first))
-    enough = _HALF * len(backward)
     is_line = lines >= _NEARLY_ALL * len(backward)
-    return is_line, max(lines, opened) >= enough or (sentences >= enough and first[0].isalnum())
+    is_sentence = sentences >= _SENTENCES * len(backward) and first[0].isalnum()
+    return is_line, is_sentence or max(lines, opened) >= _HALF * len(backward)
 
 
 def _closed(texts: Sequence[str]) -> Ending | None:
@@ -188,7 +188,7 @@ def _closed(texts: Sequence[str]) -> Ending | None:
     apart = sum(text[at - 1].isspace() for text, at in zip(texts, starts, strict=True) if at)
     segments = [text[at:] for text, at in zip(texts, starts, strict=True)]
     head, tail = _edges(segments)
-    if apart < _HALF * len(texts) or not _words_in(head) or _asks(head):
+    if apart < _HALF * len(texts) or not _words_in(head) or (head.startswith("<") and _asks(head)):
         return None
     tag = _TAG.search(segments[0])
     tail = tail or (tag.group() if tag is not None else segments[0][-1])
