@@ -29,9 +29,9 @@ from turnsignal.stream.formats.shared_endings import READ, Ending, endings_of
 from turnsignal.stream.text.visible import one_line
 
 _ALL = ""  #: calls of any kind
-_GROUPS = 12  #: kinds of calls, by who answers and under which instructions,
-_CONVERSATIONS = 100  #: conversations of each, chosen by chance,
-_MESSAGES = 6  #: and messages of each of these, that are compared
+_GROUPS = 10  #: kinds of calls, by who answers and under which instructions,
+_CONVERSATIONS = 80  #: conversations of each, chosen by chance,
+_MESSAGES = 5  #: and messages of each of these, that are compared
 _FEWEST = 8  #: messages, and different rests of them, that end alike
 _APART = 3  #: conversations of which they are
 _NEARLY_ALL = 0.9  #: of the messages of a time, or of conversations, that have an ending at all
