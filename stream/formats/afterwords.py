@@ -7,7 +7,7 @@
 Nearly all messages of one kind of calls end so, over different questions of different conversations; or all of some
 time, from a release on; or all of some conversations, and none of others. What people end with is sooner or later
 absent. Where somebody else is asked the same without it at that time, whoever answers the user is the one whose
-answers histories hold, and nothing is taken off of what the other is asked.
+answers histories hold, or are longer by far; nothing is taken off of what the other is asked, such as for a title.
 """
 
 import heapq
@@ -15,6 +15,7 @@ import zlib
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from statistics import median
 from typing import NamedTuple
 
 import numpy as np
@@ -30,8 +31,8 @@ from turnsignal.stream.text.visible import one_line
 
 _ALL = ""  #: calls of any kind
 _GROUPS = 10  #: kinds of calls, by who answers and under which instructions,
-_CONVERSATIONS = 80  #: conversations of each, chosen by chance,
-_MESSAGES = 5  #: and messages of each of these, that are compared
+_CONVERSATIONS = 50  #: conversations of each, chosen by chance,
+_MESSAGES = 8  #: and messages of each of these, that are compared
 _FEWEST = 8  #: messages, and different rests of them, that end alike
 _APART = 3  #: conversations of which they are
 _NEARLY_ALL = 0.9  #: of the messages of a time, or of conversations, that have an ending at all
@@ -40,6 +41,7 @@ _WHOLLY = 5  #: conversations of several messages, all of which have an ending
 _KNOWN = 0.2  #: of the rests, that others ask plainly
 _SOON = 300  #: seconds between both
 _LONG = 12  #: characters that not everybody says
+_LONGER = 3  #: times as long answers as others get are what users see
 _ANSWERED = 50  #: answers, of which one may be in a history by chance
 _PASSES = 6  #: endings behind one another
 _MANY = 0.3  #: of the messages, that share an ending which is told of,
@@ -49,12 +51,13 @@ _MOST = (1 << 32) - 1
 
 
 class _Sample(NamedTuple):
-    """One message. text: the end of it; answer: a number of what it got."""
+    """One message. text: the end of it; answer: a number of what it got; length: characters of that."""
 
     text: str
     conversation: int
     time: int
     answer: int
+    length: int
 
 
 class _Kind:
@@ -88,7 +91,7 @@ class Afterwords:
 
     def __init__(self) -> None:
         self._kinds: dict[str, _Kind] = {_ALL: _Kind()}
-        self._asked, self._times = array("I"), array("I")  # of each call, what it asks, and when
+        self._asked, self._times, self._lengths = array("I"), array("I"), array("I")  # of each message
         self._returned = array("I")  # answers that histories hold
         self._endings: dict[str, list[Ending]] = {}
         self._doubted: list[Ending] = []
@@ -101,14 +104,16 @@ class Afterwords:
             return
         time = min(max(int(call.start if call.start is not None else 0), 0), _MOST)
         self._returned.append(_answer_in(spoken[-2:-1]))
-        answer = _answer_in(spoken_in(call.outputs))
+        got = spoken_in(call.outputs)
+        answer, length = _answer_in(got), len(got[0].text) if got else 0
         kinds = [self._kinds[_ALL], *([own] if (own := self._kind_of(call)) is not None else [])]
         conversation = _conversation_of(call, spoken)
         for message in _said_in(spoken):
             number = _number_of(message.text)
             self._asked.append(number)
             self._times.append(time)
-            sample = _Sample(message.text.strip()[-READ:], conversation, time, answer)
+            self._lengths.append(length)
+            sample = _Sample(message.text.strip()[-READ:], conversation, time, answer, length)
             for kind in kinds:
                 kind.add(number, sample)
 
@@ -131,33 +136,36 @@ class Afterwords:
                 taken = ((each, ending.taken_off(each.text)) for each in samples)
                 samples = [each if rest is None else each._replace(text=rest) for each, rest in taken]
         self._kinds = {}
-        self._asked, self._times, self._returned = array("I"), array("I"), array("I")
+        self._asked, self._times, self._lengths, self._returned = (array("I") for _ in range(4))
 
     def _found(self, samples: Sequence[_Sample]) -> Ending | None:
         """Return the first ending that is a program's, and keep those that are to be told of."""
         for ending in endings_of([each.text for each in samples], _FEWEST):
             rests = [ending.taken_off(each.text) for each in samples]
             matched = [each._replace(text=rest) for each, rest in zip(samples, rests, strict=True) if rest is not None]
-            is_spread = len({each.text for each in matched}) >= _FEWEST
-            if not is_spread or len({each.conversation for each in matched}) < _APART:
+            if len({each.text for each in matched}) < _FEWEST:
                 continue
             has = [rest is not None for rest in rests]
-            is_meant = _is_always(samples, has) or _is_wholly(samples, has)
-            if is_meant and not ending.is_doubtful and (not self._is_known(matched) or self._is_answered(matched)):
+            is_apart = len({each.conversation for each in matched}) >= _APART
+            is_meant = is_apart and (_is_always(samples, has) or _is_wholly(samples, has))
+            if is_meant and not ending.is_doubtful and self._is_answering(matched):
                 return ending
-            if len(matched) >= _MANY * len(samples) and ending.words >= _LENGTHY and ending not in self._doubted:
+            is_telling = is_meant or (len(matched) >= _MANY * len(samples) and ending.words >= _LENGTHY)
+            if is_telling and ending not in self._doubted:
                 self._doubted.append(ending)
         return None
 
-    def _is_known(self, matched: Sequence[_Sample]) -> bool:
-        """Say whether somebody is asked the rest of messages, at about that time."""
+    def _is_answering(self, matched: Sequence[_Sample]) -> bool:
+        """Say whether what messages got is what users see: nobody else is asked their rests, or got less by far."""
         long = [each for each in matched if len(each.text) >= _LONG]
         numbers = {_number_of(each.text): each.time for each in long}
-        asked, times = np.frombuffer(self._asked, np.uint32), np.frombuffer(self._times, np.uint32)
-        at = np.flatnonzero(np.isin(asked, np.fromiter(numbers, np.uint32, len(numbers))))
-        found = zip(asked[at].tolist(), times[at].tolist(), strict=True)
-        known = {number for number, time in found if abs(time - numbers[number]) <= _SOON}
-        return len(known) > _KNOWN * max(len(long), 1)
+        asked = np.frombuffer(self._asked, np.uint32)
+        at = np.flatnonzero(np.isin(asked, np.fromiter(numbers, np.uint32, len(numbers)))).tolist()
+        known = [place for place in at if abs(self._times[place] - numbers[self._asked[place]]) <= _SOON]
+        if len({self._asked[place] for place in known}) <= _KNOWN * max(len(long), 1):
+            return True
+        got = median(each.length for each in matched)
+        return self._is_answered(matched) or got > _LONGER * median(self._lengths[place] for place in known)
 
     def _is_answered(self, matched: Sequence[_Sample]) -> bool:
         """Say whether histories hold what such messages got."""

@@ -124,12 +124,13 @@ def test_a_title_of_what_others_answer_stays_about_it() -> None:
     assert asked == typed_in(told) + [text + "\n\nWrite a title for this message." for text in typed_in(told)]
 
 
-def test_a_guard_that_is_asked_plainly_leaves_the_answers_question_as_it_was_typed() -> None:
+@pytest.mark.parametrize("history", [False, True])
+def test_a_guard_that_is_asked_plainly_leaves_the_answers_question_as_it_was_typed(history: bool) -> None:
     told = conversations()
     guards = calls_of(told, behind(""), history=False, named=True, system="Say whether this is safe.")
     for call in guards:
         call.outputs = [Message("assistant", "safe")]
-    answers = calls_of(told, behind("\n\nCite every claim."), history=True, named=True, system="You help customers.")
+    answers = calls_of(told, behind("\n\nCite every claim."), history=history, named=True, system="You help customers.")
     assert read([*guards, *answers]) == (typed_in(told) * 2, [])
 
 
@@ -138,6 +139,18 @@ def test_a_message_that_is_nothing_but_its_ending_stays() -> None:
     calls = calls_of(told, behind("\n\nCite every claim."), history=False, named=True)
     calls[5].inputs[-1].text = "Cite every claim."
     assert read(calls)[0][5] == "Cite every claim."
+
+
+def test_an_ending_of_one_conversation_alone_is_told_of() -> None:
+    (questions,) = [each for each in conversations() if len(each) == 5][:1]
+    told = [
+        [each._replace(typed=f"{each.typed} {part}", nth=0, at=60 * part)] for part in range(4) for each in questions
+    ]
+    calls = calls_of(told, behind("\n\nCite every claim you make."), history=False, named=True)
+    asked, warnings = read(calls)
+    assert asked == [call.inputs[-1].text for call in calls]
+    assert asked[0].endswith("Cite every claim you make.")
+    assert ["end with the same 5 words" in warning for warning in warnings] == [True]
 
 
 def test_few_messages_show_no_ending() -> None:
