@@ -50,8 +50,8 @@ _SHOWN = 60  #: characters of it
 _MOST = (1 << 32) - 1
 
 
-class _Sample(NamedTuple):
-    """One message. text: the end of it; answer: a number of what it got; length: characters of that."""
+class _Ended(NamedTuple):
+    """How one message ends. text: the end of it; answer: a number of what it got; length: characters of that."""
 
     text: str
     conversation: int
@@ -60,14 +60,14 @@ class _Sample(NamedTuple):
     length: int
 
 
-class _Kind:
+class _MessagesOfKind:
     """Messages of one kind of calls: of conversations chosen by chance, the same ones in whatever order they come."""
 
     def __init__(self) -> None:
-        self._chosen: dict[int, dict[int, _Sample]] = {}
+        self._chosen: dict[int, dict[int, _Ended]] = {}
         self._last: list[int] = []  # conversations, those first that go first
 
-    def add(self, number: int, sample: _Sample) -> None:
+    def add(self, number: int, sample: _Ended) -> None:
         """Take in a message. number: of its words."""
         messages = self._chosen.get(sample.conversation)
         if messages is None:
@@ -81,7 +81,7 @@ class _Kind:
         if len(messages) > _MESSAGES:
             del messages[max(messages)]
 
-    def samples(self) -> list[_Sample]:
+    def samples(self) -> list[_Ended]:
         """Return the messages."""
         return [sample for messages in self._chosen.values() for sample in messages.values()]
 
@@ -90,7 +90,7 @@ class Afterwords:
     """What stands behind what users typed in a log; asked from the first `conclude` on."""
 
     def __init__(self) -> None:
-        self._kinds: dict[str, _Kind] = {_ALL: _Kind()}
+        self._kinds: dict[str, _MessagesOfKind] = {_ALL: _MessagesOfKind()}
         self._asked, self._times, self._lengths = array("I"), array("I"), array("I")  # of each message
         self._returned = array("I")  # answers that histories hold
         self._endings: dict[str, list[Ending]] = {}
@@ -113,14 +113,14 @@ class Afterwords:
             self._asked.append(number)
             self._times.append(time)
             self._lengths.append(length)
-            sample = _Sample(message.text.strip()[-READ:], conversation, time, answer, length)
+            sample = _Ended(message.text.strip()[-READ:], conversation, time, answer, length)
             for kind in kinds:
                 kind.add(number, sample)
 
-    def _kind_of(self, call: Call) -> _Kind | None:
+    def _kind_of(self, call: Call) -> _MessagesOfKind | None:
         name = _name_of(call)
         if name not in self._kinds and len(self._kinds) <= _GROUPS:
-            self._kinds[name] = _Kind()
+            self._kinds[name] = _MessagesOfKind()
         return self._kinds.get(name)
 
     def conclude(self) -> None:
@@ -138,7 +138,7 @@ class Afterwords:
         self._kinds = {}
         self._asked, self._times, self._lengths, self._returned = (array("I") for _ in range(4))
 
-    def _found(self, samples: Sequence[_Sample]) -> Ending | None:
+    def _found(self, samples: Sequence[_Ended]) -> Ending | None:
         """Return the first ending that is a program's, and keep those that are to be told of."""
         for ending in endings_of([each.text for each in samples], _FEWEST):
             rests = [ending.taken_off(each.text) for each in samples]
@@ -155,7 +155,7 @@ class Afterwords:
                 self._doubted.append(ending)
         return None
 
-    def _is_answering(self, matched: Sequence[_Sample]) -> bool:
+    def _is_answering(self, matched: Sequence[_Ended]) -> bool:
         """Say whether what messages got is what users see: nobody else is asked their rests, or got less by far."""
         long = [each for each in matched if len(each.text) >= _LONG]
         numbers = {_number_of(each.text): each.time for each in long}
@@ -167,7 +167,7 @@ class Afterwords:
         got = median(each.length for each in matched)
         return self._is_answered(matched) or got > _LONGER * median(self._lengths[place] for place in known)
 
-    def _is_answered(self, matched: Sequence[_Sample]) -> bool:
+    def _is_answered(self, matched: Sequence[_Ended]) -> bool:
         """Say whether histories hold what such messages got."""
         answers = np.array([each.answer for each in matched if each.answer], np.uint32)
         returned = np.isin(answers, np.frombuffer(self._returned, np.uint32)).sum()
@@ -235,7 +235,7 @@ def _said_in(spoken: Sequence[Message]) -> Iterator[Message]:
         yield from (message for message in spoken if message.role == "user")
 
 
-def _is_always(samples: Sequence[_Sample], has: Sequence[bool]) -> bool:
+def _is_always(samples: Sequence[_Ended], has: Sequence[bool]) -> bool:
     """Say whether nearly all messages have an ending from its first time to its last, but for strays."""
     times = sorted(each.time for each, one in zip(samples, has, strict=True) if one)
     stray = int(_STRAYS * len(times))
@@ -244,7 +244,7 @@ def _is_always(samples: Sequence[_Sample], has: Sequence[bool]) -> bool:
     return sum(within) >= _NEARLY_ALL * len(within)
 
 
-def _is_wholly(samples: Sequence[_Sample], has: Sequence[bool]) -> bool:
+def _is_wholly(samples: Sequence[_Ended], has: Sequence[bool]) -> bool:
     """Say whether nearly all messages have an ending in the conversations that have it at all."""
     conversations: dict[int, list[bool]] = defaultdict(list)
     for each, one in zip(samples, has, strict=True):
