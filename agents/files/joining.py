@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from turnsignal.agents.files.heaps import Heaps
+from turnsignal.stream.formats.afterwords import Afterwords
 from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
 from turnsignal.stream.formats.asides import LeftOut, asides_in, opening_of, sends_history
 from turnsignal.stream.formats.asked_again import AskedAgain
@@ -25,6 +26,7 @@ from turnsignal.stream.formats.request_ids import are_requests, unnamed
 from turnsignal.stream.formats.resumed import resume
 from turnsignal.stream.formats.rewritten import RewrittenQuestions
 from turnsignal.stream.formats.rounds import Rounds
+from turnsignal.stream.formats.sequence import TYPED
 from turnsignal.stream.formats.transcripts import HeldAnswers, Transcripts
 
 _LEARNT_FROM = 500  #: traces, of which it is learnt who answers users
@@ -44,6 +46,7 @@ class CallJoiner:
         self._held = HeldAnswers()
         self._errands = Errands()
         self._prompts = self._errands.answering.prompts = Prompts()
+        self._afterwords = Afterwords()
         self._rounds = Rounds()
         self._rewritten = RewrittenQuestions()
         self._half_said = HalfSaid()
@@ -58,6 +61,7 @@ class CallJoiner:
         self._transcripts.add(call)
         if not is_errand(call):
             self._prompts.add(call)
+            self._afterwords.add(call)
         if not self._keeps_asides:
             self._errands.add(call)
             self._rounds.add(call)
@@ -71,6 +75,7 @@ class CallJoiner:
         openings: list[bytes] = []
         assumed, answering = self._assumed, self.answering
         self._prompts.conclude()
+        self._afterwords.conclude()
         if self._has_traces and answering is not None:
             self._errands.conclude()
             for _, calls in islice(traces.groups(), _LEARNT_FROM):
@@ -83,6 +88,7 @@ class CallJoiner:
                     self._transcripts.take_apart(answer, assumed)
                     framed = self._prompts.framed_in(answer)
                     self._prompts.take_apart(answer, assumed)
+                    assumed[TYPED] += self._afterwords.take_off(answer, self._prompts)
                     self._rewritten.put_back(answer, assumed)
                     heads.append(head_of(len(heads), answer))
                     openings.append(opening_of(answer, framed))
@@ -119,9 +125,10 @@ class CallJoiner:
     def add_conversation(self, calls: Sequence[Call]) -> None:
         """Take in the calls of a conversation, as they were joined."""
         self._again.add(calls)
+        self._afterwords.add_conversation(calls)
 
     def doubts(self, *, quoted: bool) -> list[str]:
         """Say what was guessed, and how to read it otherwise. quoted: with words of the log."""
         asked = (self._left_out, self._bursts, self._rounds, self._errands, self._errands.answering)
-        looked = (*asked, self._held, self._again, self._prompts)
+        looked = (*asked, self._held, self._again, self._prompts, self._afterwords)
         return [doubt for each in looked for doubt in each.doubts(quoted=quoted)]

@@ -42,7 +42,7 @@ _LABEL = re.compile(
     r"|<(?P<tag>/?[^\W\d_][\w -]{0,30})>"
 )
 _FIRST = re.compile(r"\W{0,20}\w{1,40}")
-_ASKS = frozenset(
+ASKS = frozenset(
     (
         "question",
         "query",
@@ -137,16 +137,16 @@ class Template:
     def is_search(self) -> bool:
         """Say whether a question is asked about what was found for it, and nobody has answered."""
         searched = self.names & _FOUND or _FOUND & set(re.findall(r"\w+", self.before.lower()))
-        is_asked = self.is_behind or bool(self.names & _ASKS)
+        is_asked = self.is_behind or bool(self.names & ASKS)
         return bool(is_asked and searched and not self.names & _SAYS and self.labels)
 
     def question_in(self, text: str) -> str:
         """Return what was asked in a text of this frame: behind its label, else all that differs."""
         middle = text[len(self.before) : len(text) - len(self.after)]
         parts = list(self._parts(middle))
-        asked = [part.text for part in parts if part.name in _ASKS]
-        is_first = _last_word(self.first) in _ASKS
-        is_tagged = any(label[:1] == "<" and _last_word(label) in _ASKS for label in self.labels)
+        asked = [part.text for part in parts if part.name in ASKS]
+        is_first = _last_word(self.first) in ASKS
+        is_tagged = any(label[:1] == "<" and _last_word(label) in ASKS for label in self.labels)
         if self.is_behind and not (is_first or is_tagged) and parts[-1].text.strip():
             return parts[-1].text.strip()
         return (asked[0 if is_first else -1] if asked else middle).strip()
@@ -154,7 +154,7 @@ class Template:
     def _parts(self, middle: str) -> Iterator[_Part]:
         """Give the parts of a middle: what was found may hold labels, too, and stands last or before the last label."""
         marks = [match for match in _LABEL.finditer(middle) if _name(match) in self.labels]
-        is_asked_first = _last_word(self.first) in _ASKS
+        is_asked_first = _last_word(self.first) in ASKS
         chosen: dict[str, re.Match[str]] = {}
         for match in marks:
             name = _name(match)

@@ -39,6 +39,8 @@ SHARED = {
     "examples",
     "errands",
     "prompts",
+    "afterwords",
+    "shared_endings",
     "endings",
     "rounds",
     "briefings",
