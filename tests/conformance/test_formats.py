@@ -56,6 +56,7 @@ SHARED = {
     "proposing",
     "quotations",
     "request_ids",
+    "returned",
     "resumed",
     "many_ask",
     "questions",

@@ -1,0 +1,98 @@
+"""Returned: the answer among a trace's calls, by what the program's own function around them took and gave back.
+
+    chat()    took: {"args": ["Where is my card?"]}                gave back: "In the app, under Cards."
+    call 1    sends: "Where is my card?"                           gets: In the app, under Cards.
+    call 2    sends: "A title for: Where is my card?"              gets: The missing card
+
+Call 1 is it, and what comes later under other instructions nobody saw. A function may return anything, so that what it
+returned is never read as the answer itself: it only tells which call of a model got that. One that returns a list has
+answered several, and tells nothing.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from turnsignal.stream.formats.asides import LEFT_OUT
+from turnsignal.stream.formats.instructions import are_others
+from turnsignal.stream.formats.messages import spoken, spoken_in
+from turnsignal.stream.formats.protocol import Assumed, Call, Message
+from turnsignal.stream.formats.quotations import quoted_in
+from turnsignal.stream.formats.values import nested
+
+_TEXTS = 16  #: that a function took, or returned, at most,
+_PARTS = 64  #: among so many parts,
+_DEEP = 5  #: and so deep
+_TELLING = 24  #: characters of an answer, around which a program may have put more
+_NO_CHANCE = 16  #: characters that stand in no other text by chance
+
+
+def texts_in(value: object, role: str) -> list[Message]:
+    """Return the texts that a function took, or returned, that which says something by its name first.
+
+    >>> [each.text for each in texts_in('{"outputs": {"title": "Cards", "answer": "By card."}}', "assistant")]
+    ['By card.', 'Cards']
+    """
+    value = nested(value)
+    if isinstance(value, list) and role == "assistant":
+        return []
+    said = [message.text for message in spoken(value, role, Counter()) if message.role == role]
+    texts = dict.fromkeys(text.strip() for text in (*said[-1:], *_leaves(value)))
+    return [Message(role, text) for text in list(texts)[:_TEXTS] if text]
+
+
+def up_to_returned(models: Sequence[Call], calls: Sequence[Call], assumed: Assumed) -> Sequence[Call]:
+    """Leave out of a trace's calls of models those behind the one that got what the function around them returned.
+
+    calls: all of the trace, among which functions are context that holds texts.
+    """
+    for function in sorted(filter(_is_function, calls), key=_outermost):
+        for text in (message.text for message in function.outputs):
+            at = next((at for at in range(len(models) - 1, -1, -1) if _got(models[at], text)), None)
+            if at is None:
+                continue
+            answer = models[at]
+            answer.typed = answer.typed or _typed_in(answer, function)
+            kept = [call for call in models[at + 1 :] if not are_others(call, answer) or not spoken_in(call.outputs)]
+            assumed[LEFT_OUT] += len(models) - at - 1 - len(kept)
+            return [*models[: at + 1], *kept]
+    return models
+
+
+def _is_function(call: Call) -> bool:
+    return call.kind == "context" and bool(call.outputs)
+
+
+def _outermost(function: Call) -> tuple[float, float]:
+    start = function.start or 0.0
+    return start, start - (function.end or start)
+
+
+def _got(call: Call, text: str) -> bool:
+    got = next((message.text.strip() for message in spoken_in(call.outputs)[:1]), "")
+    return got == text or (len(got) >= _TELLING and got in text)
+
+
+def _typed_in(answer: Call, function: Call) -> str | None:
+    """Return what a function took that stands in its answer's question, among more."""
+    asked = [message.text.strip() for message in spoken_in(answer.inputs)[-1:] if message.role == "user"]
+    for question in asked:
+        parts = set(quoted_in(question))
+        texts = (message.text for message in function.inputs if message.text != question)
+        return next((text for text in texts if text in parts or (len(text) >= _NO_CHANCE and text in question)), None)
+    return None
+
+
+def _leaves(value: object) -> Iterator[str]:
+    """Give the texts within a value, those of lists of many left out."""
+    waiting: list[tuple[Any, int]] = [(value, 0)]
+    for _ in range(_PARTS):
+        if not waiting:
+            return
+        part, depth = waiting.pop()
+        part = nested(part)
+        if isinstance(part, str):
+            yield part
+        elif depth < _DEEP and isinstance(part, dict | list):
+            inner = list(part.values() if isinstance(part, dict) else part)[:_PARTS]
+            waiting += [(each, depth + 1) for each in reversed(inner)]
