@@ -36,8 +36,8 @@ def texts_in(value: object, role: str) -> list[Message]:
     value = nested(value)
     if isinstance(value, list) and role == "assistant":
         return []
-    said = [message.text for message in spoken(value, role, Counter()) if message.role == role]
-    texts = dict.fromkeys(text.strip() for text in (*said[-1:], *_leaves(value)))
+    named = [message.text for message in spoken(value, role, Counter()) if message.role == role]
+    texts = dict.fromkeys(text.strip() for text in (*named[-1:], *_leaves(value)))
     return [Message(role, text) for text in list(texts)[:_TEXTS] if text]
 
 

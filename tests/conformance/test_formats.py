@@ -22,6 +22,7 @@ SHARED = {
     "__init__",
     "assembly",
     "answering",
+    "answered_anew",
     "answers",
     "beside",
     "bodies",
