@@ -36,7 +36,7 @@ def answered_anew(heads: Sequence[Head], assumed: Assumed) -> dict[int, int]:
             by_question.setdefault(head.asked, []).append(head)
     wanted = {head.after for asked in by_question.values() for head in asked}
     gone_on = {digest for head in heads for digest in _ends(head) if digest in wanted}
-    found: dict[int, int] = {}
+    earlier: dict[int, int] = {}
     for asked in by_question.values():
         asked.sort(key=lambda head: (head.start, head.number))
         pairs = [(one, other) for one, other in pairwise(asked) if _may_be_one(one, other, gone_on)]
@@ -44,11 +44,11 @@ def answered_anew(heads: Sequence[Head], assumed: Assumed) -> dict[int, int]:
             continue
         for one, other in reversed(pairs):
             if other.after in gone_on:
-                found[other.number] = one.number
+                earlier[other.number] = one.number
                 gone_on.add(one.after)  # whoever had it answered three times
             else:
                 assumed[MAY_BE_ONE] += 1
-    return found
+    return earlier
 
 
 def _begins(head: Head) -> bool:

@@ -23,6 +23,8 @@ from turnsignal.stream.formats.values import nested
 _TEXTS = 16  #: that a function took, or returned, at most,
 _PARTS = 64  #: among so many parts,
 _DEEP = 5  #: and so deep
+_FUNCTIONS = 8  #: of a trace, the outermost, which are looked at
+_LAST = 64  #: calls of a model, of which one may have got a part of what was returned
 _TELLING = 24  #: characters of an answer, around which a program may have put more
 _NO_CHANCE = 16  #: characters that stand in no other text by chance
 
@@ -46,9 +48,11 @@ def up_to_returned(models: Sequence[Call], calls: Sequence[Call], assumed: Assum
 
     calls: all of the trace, among which functions are context that holds texts.
     """
-    for function in sorted(filter(_is_function, calls), key=_outermost):
+    functions = sorted(filter(_is_function, calls), key=_outermost)[:_FUNCTIONS]
+    given = {_got(call): at for at, call in enumerate(models)} if functions else {}
+    for function in functions:
         for text in (message.text for message in function.outputs):
-            at = next((at for at in range(len(models) - 1, -1, -1) if _got(models[at], text)), None)
+            at = given.get(text, _got_within(models, text))
             if at is None:
                 continue
             answer = models[at]
@@ -68,9 +72,17 @@ def _outermost(function: Call) -> tuple[float, float]:
     return start, start - (function.end or start)
 
 
-def _got(call: Call, text: str) -> bool:
-    got = next((message.text.strip() for message in spoken_in(call.outputs)[:1]), "")
-    return got == text or (len(got) >= _TELLING and got in text)
+def _got(call: Call) -> str:
+    return next((message.text.strip() for message in spoken_in(call.outputs)[:1]), "")
+
+
+def _got_within(models: Sequence[Call], text: str) -> int | None:
+    """Return which of the last calls got what stands in a text, among what a program put around it."""
+    for at in range(len(models) - 1, max(len(models) - _LAST, 0) - 1, -1):
+        got = _got(models[at])
+        if len(got) >= _TELLING and got in text:
+            return at
+    return None
 
 
 def _typed_in(answer: Call, function: Call) -> str | None:
