@@ -240,6 +240,8 @@ def _describe(done: "Converted", *, check: bool, quoted: bool, err: bool) -> Non
             click.echo(line, err=err)
     if not check and (apart := done.completeness.fallen_apart()) is not None:
         click.echo(f"warning: {apart.n:,} of {apart.of:,} {apart.what}: {apart.mend}", err=True)
+    if not check and (unlogged := done.completeness.unlogged()) is not None:
+        click.echo(f"warning: {unlogged}", err=True)
     for share in done.completeness.shares() if check else ():
         if share.of:
             click.echo(f"{share.n / share.of:5.0%} {share.what} ({share.n:,} of {share.of:,})", err=err)

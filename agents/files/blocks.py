@@ -141,4 +141,5 @@ def _damaged(path: Path, kind: str, error: Exception) -> TurnsignalError:
 
 
 def _cut(path: Path, kind: str) -> TurnsignalError:
-    return TurnsignalError(f"{path}: expected a whole {kind} file, got one that ends early; fetch or write it again")
+    ended = f"got one that ends early, after {path.stat().st_size:,} bytes"
+    return TurnsignalError(f"{path}: expected a whole {kind} file, {ended}; fetch or write it again")

@@ -169,6 +169,7 @@ class _Reading:
         self._strangers = Strangers(together.report.format)
         self._lines = 0  # that were read until now, of all files
         self._empty = 0  # answers without a text
+        self._lost: list[str] = []  # of files that are cut or damaged, what is missing
         self._line_of = array("Q")  # of each call, in the order in which they stand
         self._stems: Counter[str] = Counter()  # what ids begin with that are made here → files that wanted it
 
@@ -241,7 +242,8 @@ class _Reading:
         if self._strangers.count and self._report.turns:
             self._report.warnings.clear()  # who asked for one of several formats has it
         self._report.warnings += (
-            self._rows.end()
+            self._lost
+            + self._rows.end()
             + self._row_doubts.doubts(assumed)
             + self._strangers.warnings(self._report.files)
             + take_warnings(assumed)
@@ -348,6 +350,8 @@ class _Reading:
                 self._lines = before + item.line
                 yield item._replace(line=self._lines)
         except TurnsignalError as error:
+            read = self._lines - before
+            self._lost.append(f"{error}: all that stood in it behind line {read:,} is missing, however much that is")
             self._lines += 1
             self._refuse(self._lines, Refused(Reason.UNDECODABLE, str(error)), None)
 

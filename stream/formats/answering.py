@@ -38,6 +38,7 @@ _SHOWN = 60
 _TELLING = 24  #: characters of an answer that two do not give alike
 _HELD = 1_024  #: instructions whose digests are held
 _TITLED = 9  #: words that are more than a title has,
+_OBJECTS = 20  #: and an object that holds one, or tags,
 _QUOTES = "\"'”’*` "  #: and what may stand around one
 _NOTHING = bytes(SHORT)
 _PARTS = 4  #: digests of a call
@@ -146,6 +147,11 @@ class Answering:
         known = self._known.get(self._key(call))
         return known is None or known.few >= _SHORT_ANSWERS * known.calls
 
+    def answers_at_length(self, call: Call) -> bool:
+        """Say whether most of what is got under a call's instructions is known to be more than few words."""
+        known = self._known.get(self._key(call))
+        return known is not None and known.few <= _MOST * known.calls
+
     def is_usual(self, call: Call) -> bool:
         """Say whether calls that begin like this one quote exchanges, so that a program asks it."""
         return self._quoting[self._key(call)] >= _FEWEST
@@ -225,6 +231,11 @@ def are_few(text: str) -> bool:
     words = text.strip()
     is_title = len(words.split(None, _TITLED)) < _TITLED and not words.rstrip(_QUOTES).endswith((".", "?", "!", "…"))
     return is_title or words.startswith(("{", "["))
+
+
+def are_a_titles(text: str) -> bool:
+    """Say the same where an object holds few words as well."""
+    return are_few(text) and len(text.split(None, _OBJECTS)) < _OBJECTS
 
 
 def who(call: Call) -> bytes:

@@ -28,6 +28,7 @@ from turnsignal.stream.formats.protocol import Assumed, Call, Message, TurnField
 from turnsignal.stream.formats.quotations import quoted_in, template_of
 from turnsignal.stream.formats.remarks import without_remarks
 from turnsignal.stream.formats.repeats import UsualFrames
+from turnsignal.stream.formats.returned import up_to_returned
 from turnsignal.stream.formats.sequence import added_by, in_sequence
 from turnsignal.stream.formats.values import bounded_id, timestamp
 
@@ -95,6 +96,7 @@ def join_trace(calls: Iterable[Call], assumed: Assumed, answering: Answering | N
         _complete(answers, seen or models)
         assumed["calls on the way to an answer left out"] += max(len(models) - len(answers), 0)
     else:
+        models = list(up_to_returned(models, ordered, assumed))
         answers = _seen_by_user(models, assumed, answering)
         _name_typed(models, answers)
         if not any(spoken_in(call.outputs) for call in answers):  # it failed: the whole says what was asked

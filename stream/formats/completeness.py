@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from turnsignal.stream.citations.reader import CitationReader, citation_reader
 from turnsignal.stream.records.turns import Turn
 
+_FEW = 3  #: answers, of which most hold such brackets by chance
 _ENOUGH = 20  #: answers, of which some are usually followed
 _FIRST_PLAUSIBLE = 1_104_537_600.0  #: seconds of the year 2005; earlier times are made up
 
@@ -76,6 +77,19 @@ class Completeness:
         followed = next(self.shares())
         return followed if followed.is_low and followed.of >= _ENOUGH else None
 
+    def unlogged(self) -> str | None:
+        """Say what to log where most answers hold brackets that name documents, and those are not logged."""
+        n = self._counts
+        if n["answers"] < _FEW or 2 * n["brackets"] <= n["answers"]:
+            return None
+        return self._mend_of_brackets()
+
+    def _mend_of_brackets(self) -> str:
+        return (
+            f"{self._counts['brackets']:,} answers hold brackets such as [doc_4], which name documents that were not "
+            "logged: log what was retrieved for each"
+        )
+
     def as_json(self) -> list[dict[str, Any]]:
         """Return the shares for `convert --check --json`; those of nothing are left out."""
         return [
@@ -102,8 +116,7 @@ class Completeness:
         )  # fmt: skip
         yield Share(
             "answers with citations", n["citations"], n["answers"],
-            f"{n['brackets']:,} answers hold brackets such as [doc_4], which name documents that were not logged: log "
-            "what was retrieved for each"
+            self._mend_of_brackets()
             if 2 * n["brackets"] > n["answers"] else
             "answers do not cite, or citations are taken out before they are logged: log the text as the model gave "
             "it, or the API's annotations beside it",

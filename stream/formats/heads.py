@@ -19,6 +19,7 @@ from turnsignal.stream.formats.repeats import TELLING
 APART = 60.0  #: seconds between the beginnings of conversations that have no times
 _ENDS = 8  #: in a history, where another call may have ended
 _MARKS = re.compile(r"[\[【][^\[\]【】]{1,64}[\]】](?!\()")
+_OWN = 20  #: characters of a message that not everybody says
 _SIGNS = ".,;:!?"
 _APART = 1.0  #: seconds between two messages that were said one after the other
 _HELD, _HELD_TEXT = 4_096, 2_000  #: texts whose digests are held, and characters of one
@@ -34,7 +35,8 @@ class Head(NamedTuple):
     call may have ended, the last first, each DIGEST bytes long; asked, after: what was said before and after its
     answer; answered: not for the first time; repeats, leaves: the end of its history before and after its answer;
     earlier: like before, of the answers before the last one, of which so many are telling; request: an id that calls
-    of one question share; said_at: when the first message was said, by its own time.
+    of one question share; said_at: when the first message was said, by its own time;
+    is_own: whether it sends one message alone, with more words than everybody says.
     """
 
     start: float
@@ -56,6 +58,7 @@ class Head(NamedTuple):
     telling: int = 0
     request: str | None = None
     said_at: float | None = None
+    is_own: bool = False
 
     @property
     def is_answered(self) -> bool:
@@ -90,7 +93,9 @@ def head_of(number: int, call: Call) -> Head:
     order = (*in_order(call), number)
     named = (*order, call.origin, None, call.response, call.previous, who)
     said_at = _first_said(history.spoken)
-    return Head(*named, before, asked, after, answered, repeats, leaves, *earlier, said_at=said_at)
+    spoken = spoken_in(inputs)
+    is_own = len(spoken) == 1 and len(spoken[0].text.strip()) >= _OWN
+    return Head(*named, before, asked, after, answered, repeats, leaves, *earlier, said_at=said_at, is_own=is_own)
 
 
 def _first_said(spoken: Sequence[tuple[Message, bytes]]) -> float | None:

@@ -15,11 +15,12 @@ memory, some hundred bytes a call.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 
+from turnsignal.stream.formats.answered_anew import answered_anew
 from turnsignal.stream.formats.endings import DIGEST, known_by, last_answer_of, sought_by
 from turnsignal.stream.formats.heads import APART, Head, Who
 from turnsignal.stream.formats.many_ask import Request, asked_by_many
@@ -51,7 +52,7 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
     ordered = _ordered([head for head in heads if head.number not in asides])
     before = _Before({}, {}, _asked_by_many(ordered))
     failed: dict[tuple[bytes, Who], tuple[str, float]] = {}  # questions that begin a conversation, without an answer
-    first = _FirstAsked(heads)
+    first = _FirstAsked(heads, answered_anew(ordered, assumed))
     begun: Counter[str] = Counter()  # by the calls that begin them
     conversations = [""] * len(heads)
     for head in ordered:
@@ -153,19 +154,27 @@ def _asked_by_many(heads: Sequence[Head]) -> set[Hashable]:
 
 
 class _FirstAsked:
-    """Conversations by the question that one user began them with, which may be answered anew."""
+    """Conversations by the question that one user began them with, which may be answered anew.
 
-    def __init__(self, heads: Iterable[Head]) -> None:
+    anew: calls that were asked what another was, each with that.
+    """
+
+    def __init__(self, heads: Iterable[Head], anew: Mapping[int, int]) -> None:
+        self._anew, self._before = anew, dict.fromkeys(anew.values(), "")
         self._times = Counter((head.asked, head.who) for head in heads if _begins(head))
         self._begun: dict[tuple[bytes, Who], tuple[str, float]] = {}
 
     def put(self, head: Head, conversation: str) -> None:
         """Take in a call of a conversation."""
+        if head.number in self._before:
+            self._before[head.number] = conversation
         if _begins(head) and self._times[head.asked, head.who] > 1:
             self._begun[head.asked, head.who] = conversation, head.start
 
     def again(self, head: Head) -> str | None:
         """Return the conversation that the same user began with the same question right before."""
+        if head.number in self._anew:
+            return self._before[self._anew[head.number]] or None
         conversation, start = self._begun.get((head.asked, head.who), (None, _NEVER))
         is_one = head.start - start < _AT_ONCE and self._times[head.asked, head.who] <= _ONE_USER
         return conversation if is_one else None

@@ -7,9 +7,11 @@ from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.messages import read_messages, spoken
 from turnsignal.stream.formats.otlp import Span, spans_of, unflatten
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
+from turnsignal.stream.formats.returned import texts_in
 from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, short_names
 
 _ASSOCIATION = "traceloop.association.properties."
+_FUNCTIONS = ("workflow", "agent")  #: around calls of models, which may return what the user saw
 _HITS = ("db.query.result", "db.search.result")
 
 
@@ -64,6 +66,9 @@ def _call(span: Span, assumed: Assumed) -> Call:
         asked, state = (_of_entity(given, side, assumed) for side in ("input", "output"))
         if any(message.role == "assistant" for message in state):
             call.kind, call.inputs, call.outputs = "inner" if span.parent else "whole", asked, state
+    if call.kind == "context" and (given.get("traceloop.span.kind") in _FUNCTIONS or not span.parent):
+        call.inputs = texts_in(given.get("traceloop.entity.input"), "user")
+        call.outputs = texts_in(given.get("traceloop.entity.output"), "assistant")
     return call
 
 

@@ -11,10 +11,11 @@ alone, or gets most of its words, or what it is asked says so. `answering` knows
 import re
 from collections.abc import Sequence
 
-from turnsignal.stream.formats.answering import Answering, are_few, asks_otherwise, rewords
+from turnsignal.stream.formats.answering import Answering, are_a_titles, are_few, asks_otherwise, rewords
 from turnsignal.stream.formats.asides import LEFT_OUT
 from turnsignal.stream.formats.instructions import are_others, instructions_of
 from turnsignal.stream.formats.messages import spoken_in
+from turnsignal.stream.formats.prompts import Prompts
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.quotations import quoted_in, stands_in
 
@@ -54,6 +55,7 @@ _BEFORE = 3  #: calls of a trace that a call may be about
 _VERDICT = 4  #: words that are more than a guard says
 _AT_ONCE = 5.0  #: seconds after an answer, within which no person pastes it
 _QUOTED = 8  #: characters that are no quotation by chance,
+_SENT_ON = 40  #: of an answer that a call sends on,
 _EXCHANGED = 16  #: and those of a question with its answer
 _TYPED = 32  #: parts of a question, of which one may be what was typed
 _READ = 200  #: characters of what is asked
@@ -236,11 +238,14 @@ def _is_framed(call: Call, before: Call, answering: Answering | None) -> bool:
     ):
         return False
     text, question, answer = (message.text.strip() for message in (sent[0], asked[-1], answers[0]))
-    template = answering.prompts.template_of(text) if answering is not None and answering.prompts is not None else None
+    prompts = answering.prompts if answering is not None else None
+    template = prompts.template_of(text) if prompts is not None else None
     if text in (question, answer) or (template is not None and (template.is_answered or template.is_search)):
         return False
     middle = template.question_in(text) if template is not None else ""
-    is_question = middle == question or (len(question) >= _QUOTED and stands_in(question, text))
+    if question not in text:
+        question = _question_quoted(question, text, middle, prompts)
+    is_question = bool(question) and (middle == question or (len(question) >= _QUOTED and stands_in(question, text)))
     is_answer = middle == answer or (len(answer) >= _EXCHANGED and stands_in(answer, text))
     if is_question == is_answer or (is_answer and rewords(call, question, answer)):
         return False  # what quotes both is looked at otherwise
@@ -251,11 +256,47 @@ def _is_framed(call: Call, before: Call, answering: Answering | None) -> bool:
     if template is None and not is_at_once:
         return False
     is_asked = any(_is_asked(call, words, question, answer) for words in (_NOTING, _BESIDE))
-    if _is_asked(call, _WRITING, question, answer) or are_few(answers[0].text):
+    is_written = _is_asked(call, _WRITING, question, answer)
+    if is_question and are_others(call, before) and instructions_of(call) and not _is_used(answer, call):
+        is_usual = template is not None and middle == question and not template.labels and not is_written
+        if (is_asked or is_usual) and _gets_a_title(call, before, answering):
+            return True
+        if answering is not None and (is_asked or are_few(got[0].text)):
+            answering.doubt(call, is_about=None)
+    if is_written or are_few(answers[0].text):
         return is_asked and not are_others(call, before)
     if are_others(call, before):  # who was asked before may have been a router
         return is_asked and not instructions_of(call)
     return is_asked or are_few(got[0].text) or (is_question and template is not None and template.is_known)
+
+
+def _question_quoted(prompt: str, text: str, middle: str, prompts: Prompts | None) -> str:
+    """Return the question in a prompt with what was found for it, where a text has the question around it; "" without.
+
+    middle: what differs in the text from others like it.
+    """
+    template = prompts.template_of(prompt) if prompts is not None else None
+    question = template.question_in(prompt) if template is not None and template.is_search else ""
+    if len(question) >= _QUOTED and stands_in(question, text):
+        return question
+    return middle if len(middle) >= _QUOTED and middle in quoted_in(prompt) else ""
+
+
+def _is_used(answer: str, call: Call) -> bool:
+    """Say whether a call sends an answer of another on, as who writes by a plan does: in its instructions, or else."""
+    begun = answer[:_SENT_ON]
+    return any(begun in message.text for message in call.inputs)
+
+
+def _gets_a_title(call: Call, before: Call, answering: Answering | None) -> bool:
+    """Say whether a call gets few words, and those like it do, where another got an answer at length, or like it do.
+
+    Who was asked before may have been a router, which says little itself.
+    """
+    got, answer = (spoken_in(each.outputs)[0].text for each in (call, before))
+    if not are_a_titles(got) or (answering is not None and not answering.may_title(call)):
+        return False
+    return not are_few(answer) or (answering is not None and answering.answers_at_length(before))
 
 
 def _is_verdict(call: Call, before: Call) -> bool:

@@ -20,6 +20,7 @@ from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.remarks import is_about, polishes
 from turnsignal.stream.formats.repeats import (
+    CUT,
     Digested,
     Frame,
     Passage,
@@ -32,12 +33,14 @@ from turnsignal.stream.formats.repeats import (
 
 TYPED = "questions that were sent with more around them, taken as the user typed them"
 FAILED_AGAIN = "failed calls that asked again what had been answered, left out"
+CUT_SHORT = "answers that were cut short, in whose place the whole one that was asked for at once counts"
 AGAIN = "answers that were asked for again"
 _SAID = re.compile(
     r"\A(?:For context:\s*)?(?:\[[\w .-]{1,40}\](?: said)?|[\w.-]{1,40} said):\s+"
 )  #: before what others said
 _OWN = 40  #: characters of an answer that no user says, too
 _EXCHANGE = 2  #: messages
+_COMPARED = 4  #: last messages of a call that was sent again, and of the first one
 _ENVIRONMENTS = ("production", "synthetic", "experiment")
 
 
@@ -89,6 +92,12 @@ def added_by(
             _word_anew(news, history, outputs, call)
             continue
         assumed["system prompts and tool results left out"] += len(call.inputs) - len(spoken_in(call.inputs))
+        is_last = bool(news) and history.messages[-1:] == news[-1].outputs[-1:]
+        if is_last and outputs and is_soon and _is_cut(news[-1], asked, outputs[0]):
+            news[-1] = news[-1]._replace(call=call, outputs=outputs)
+            history.messages[-1], history.digests[-1] = outputs[0], digested(outputs[0])
+            assumed[CUT_SHORT] += 1
+            continue
         passage = Passage(asked, [digested(message) for message in asked])
         kept, taken = overlap(history, passage, is_alone=is_alone, has_history=has_history)
         goes_on = kept == len(history.digests) and taken == len(asked) - 1
@@ -136,6 +145,19 @@ def added_by(
         if instead is not None and instead.role == "user" and instead.text == text:  # with more around it, once more
             news[at] = news[at]._replace(taken=len(asked))
     return news
+
+
+def _is_cut(before: Added, asked: Sequence[Message], answer: Message) -> bool:
+    """Say whether the last answer is the beginning of one to the same question: its length was limited."""
+    cut = before.outputs[-1].text.rstrip() if before.outputs else ""
+    if len(cut) < CUT or len(cut) >= len(answer.text) or not answer.text.startswith(cut):
+        return False
+    same = min(len(asked), len(before.asked), _COMPARED)
+    return same > 0 and all(map(_are_same, asked[-same:], before.asked[-same:]))
+
+
+def _are_same(message: Message, other: Message) -> bool:
+    return digested(message) == digested(other)
 
 
 def shows_no_frame(calls: Sequence[Call]) -> bool:

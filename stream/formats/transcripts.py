@@ -69,7 +69,7 @@ class Transcripts:
 
     def add(self, call: Call) -> None:
         """Take in a call; called for each before the first `take_apart`."""
-        if not (spoken := spoken_in(call.inputs)):
+        if call.kind == "context" or not (spoken := spoken_in(call.inputs)):
             return
         self._calls += 1
         if len(spoken) > 1 and _searched_in(spoken[-1]):

@@ -988,6 +988,18 @@ def test_converting_calls_that_send_the_question_alone_says_that_conversations_f
     assert ("warning: 0 of 30 answers that a user message follows: conversations fall apart" in said) == is_said
 
 
+@pytest.mark.parametrize("is_said", [True, False])
+def test_converting_answers_that_name_documents_which_are_not_logged_says_so(tmp_path: Path, *, is_said: bool) -> None:
+    path, cited = tmp_path / "log.jsonl", " [kb-1]" if is_said else ""
+    sent = [
+        [{"role": "user", "content": f"How {n}?"}, {"role": "assistant", "content": f"Open page {n}{cited}."}]
+        for n in range(6)
+    ]
+    path.write_bytes(b"\n".join(orjson.dumps({"messages": messages}) for messages in sent))
+    said = run("convert", path, "--out", tmp_path / "turns.jsonl").output
+    assert ("warning: 6 answers hold brackets such as [doc_4]" in said) == is_said
+
+
 def test_a_proposal_that_leaves_open_who_speaks_says_so_and_what_to_fill_in(tmp_path: Path) -> None:
     path, mapping = tmp_path / "log.jsonl", tmp_path / "mapping.toml"
     texts = ["How do I pay?", "By card, in your account.", "And how?", "Under Billing."]

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -470,6 +471,16 @@ def test_an_export_in_gzip_that_is_cut_keeps_what_stands_before_the_cut(tmp_path
     assert 10_000 < len(turns) < 50_000
     assert report.refused == {"undecodable": 1}
     assert "ends early" in report.first["undecodable"][1]
+
+
+def test_a_packed_log_that_is_cut_is_warned_of_with_where_it_ends(tmp_path: Path) -> None:
+    lines = [{"messages": [{"role": "user", "content": sha256(b"%d" % n).hexdigest() * 9}]} for n in range(3_000)]
+    packed, path = gzip.compress(b"\n".join(map(orjson.dumps, lines))), tmp_path / "log.jsonl.gz"
+    size = len(packed) * 2 // 3
+    path.write_bytes(packed[:size])
+    turns, report = read(path)
+    assert 0 < len(turns) < 3_000
+    assert any(f"after {size:,} bytes" in told and "is missing" in told for told in report.warnings)
 
 
 def test_what_fits_two_formats_is_asked_about(tmp_path: Path) -> None:
