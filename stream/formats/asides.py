@@ -68,6 +68,11 @@ def sends_history(opening: bytes) -> bool:
     return _something(_exchange(opening)) != b""
 
 
+def quoted_by(opening: bytes) -> Iterator[bytes]:
+    """Give the digests of what the question of a call may quote."""
+    return _quoted(opening)
+
+
 class LeftOut:
     """Calls that were left out as asides, though a user may have read what they answered."""
 

@@ -60,6 +60,8 @@ SHARED = {
     "many_ask",
     "questions",
     "asked_again",
+    "asked_together",
+    "who_answers",
     "silence",
     "speakers",
     "strangers",
