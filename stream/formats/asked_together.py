@@ -9,18 +9,17 @@ stay turns, and that is said. Who repeats himself under the same instructions st
 """
 
 from array import array
-from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from turnsignal.stream.formats.asides import TO_KEEP, TOGETHER, quoted_by, sends_history
+from turnsignal.stream.formats.asides import TO_KEEP, TOGETHER, history_of, quoted_by
 from turnsignal.stream.formats.heads import Head
 from turnsignal.stream.formats.instructions import instructions_of, lasting
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call
-from turnsignal.stream.formats.quotations import NUMBER, SHORT, digest_of, number_of, template_of
+from turnsignal.stream.formats.quotations import NUMBER, SHORT, digest_of, number_of, quoted_in, template_of
 from turnsignal.stream.formats.who_answers import Answerer, AskedBoth, comes_before, is_beside, is_label
 from turnsignal.stream.text.visible import one_line
 
@@ -37,7 +36,7 @@ _RARE = 12  #: calls that are asked the same without an id, at most: a greeting 
 _AT_A_TIME = 12  #: calls that are asked the same together
 _TELLING = 3  #: words of a question that nobody says again without need
 _SHOWN = 60
-_LABEL, _TOLD, _SOURCED, _CUT = 1, 2, 4, 8  #: what is known of a call: its answer's kind, and the question's length
+_LABEL, _TOLD, _SOURCED, _CUT, _SHOWS = 1, 2, 4, 8, 16  #: what is known of a call and its answer
 _MOST_WORDS = 1_000  #: of an answer that are counted
 _PARTS = 5  #: digests of a call
 _MIXED = 0x9E3779B97F4A7C15  #: odd: no two conversations become one
@@ -61,8 +60,10 @@ class AskedTogether:
         self._words = array("H")
         self._known = bytearray()
         self._conversing = bytearray()  # kinds of calls that send a history
+        self._examples: dict[bytes, bytes] = {}  # a kind → what its calls send before the question, each the same
         self._texts: dict[int, tuple[str, str]] = {}  # a kind → its instructions and its model
         self._steps: set[int] = set()
+        self._typed: Any = np.empty((0, 2), NUMBER)  # numbers of calls whose prompt quotes what others are asked, and that
         self._unsure = 0
         self._pair: tuple[int, int] | None = None
         self._shown: dict[int, tuple[str, str]] = {}  # the number of a call → its question and its answer
@@ -71,7 +72,7 @@ class AskedTogether:
         """Take in a call. number: among all; kinds: of its instructions, as `kinds_of` gives them."""
         if not opening or answer.kind not in ("answer", "whole"):
             return
-        if sends_history(opening):
+        if (history := history_of(opening)) and not self._shows_examples(kinds[0], history):
             self._conversing += b"".join(kinds)
             return
         got = spoken_in(answer.outputs)[:1]
@@ -88,8 +89,14 @@ class AskedTogether:
         self._ends.append(-1.0 if answer.end is None or answer.end == answer.start else answer.end)
         self._words.append(len(text.split(None, _MOST_WORDS)))
         is_sourced = bool(answer.documents or got[0].documents or (got[0].metadata or {}).get("annotations"))
-        known = _LABEL * is_label(text) | _TOLD * (len(asked.split(None, _TELLING)) >= _TELLING)
+        known = _LABEL * is_label(text) | _SHOWS * bool(history) | _TOLD * (len(asked.split(None, _TELLING)) >= _TELLING)
         self._known.append(known | _SOURCED * is_sourced | _CUT * got[0].is_cut)
+
+    def _shows_examples(self, kind: bytes, history: bytes) -> bool:
+        """Say whether what a call sends is what all of its kind did until now; others than that show that it is none."""
+        if kind not in self._examples and len(self._examples) >= _HELD:
+            return False
+        return self._examples.setdefault(kind, history) == history
 
     def take_beside(
         self, heads: Sequence[Head], openings: Sequence[bytes], asides: Set[int], assumed: Assumed
@@ -99,8 +106,12 @@ class AskedTogether:
         decided = table.decide(self._texts)
         beside: set[int] = set(table.of_kinds(decided.beside))
         partly: set[int] = set()
-        for round_ in table.rounds():
+        quoting = array("Q")
+        for round_ in table.rounds() if decided.is_any else ():
             self._take_round(round_, table, decided, partly)
+            quoting.extend(table.typed_in(round_, decided.beside))
+        self._typed = np.array(quoting, NUMBER).reshape(-1, 2)
+        self._typed = self._typed[np.argsort(self._typed[:, 0], kind="stable")]
         if not len(self._conversing):
             beside |= table.asked_again(beside | partly, assumed)
         self._steps = table.numbers_of((set(table.of_kinds(decided.steps)) & beside) | partly)
@@ -111,7 +122,12 @@ class AskedTogether:
         return found
 
     def see(self, number: int, answer: Call) -> None:
-        """Look at a call again, which may be quoted."""
+        """Look at a call again, which may be quoted, and name what its user typed where its prompt quotes that."""
+        at = int(np.searchsorted(self._typed[:, 0], np.uint64(number)))
+        if at < len(self._typed) and int(self._typed[at, 0]) == number and answer.typed is None:
+            typed = int(self._typed[at, 1])
+            parts = quoted_in(spoken_in(answer.inputs)[-1].text)
+            answer.typed = next((part for part in parts if number_of(digest_of(part)) == typed), None)
         if number in self._shown or (number in self._steps and len(self._shown) < 3):
             asked, got = spoken_in(answer.inputs)[-1:], spoken_in(answer.outputs)[:1]
             texts = [one_line(message.text, _SHOWN) for message in (*asked, *got)]
@@ -157,7 +173,7 @@ class AskedTogether:
     def _clear(self) -> None:
         self._digests, self._conversing, self._known = bytearray(), bytearray(), bytearray()
         self._numbers, self._lines, self._ends, self._words = array("q"), array("q"), array("d"), array("H")
-        self._texts = {}
+        self._texts, self._examples = {}, {}
 
 
 class _Decided(NamedTuple):
@@ -168,6 +184,11 @@ class _Decided(NamedTuple):
     steps: set[int]
     handing_over: set[tuple[int, int]]
     unsure: set[frozenset[int]]
+
+    @property
+    def is_any(self) -> bool:
+        """Whether anything was decided, or left open."""
+        return any(self)
 
 
 class _Table:
@@ -188,7 +209,9 @@ class _Table:
         own, times = np.unique(np.concatenate((rows[:, 2], conversing[:, 0])), return_counts=True)
         often = own[times >= _FEWEST]
         self._kinds: Any = np.where(np.isin(rows[:, 2], often), rows[:, 2], rows[:, 3])
-        excluded = np.where(np.isin(conversing[:, 0], often), conversing[:, 0], conversing[:, 1])
+        shows = (self._flags & _SHOWS) != 0
+        some = np.intersect1d(self._kinds[shows], self._kinds[~shows])  # some without: others go on from those
+        excluded = np.union1d(np.where(np.isin(conversing[:, 0], often), conversing[:, 0], conversing[:, 1]), some)
         self._starts: Any = np.fromiter((heads[at].start for at in self._numbers.tolist()), float, len(rows))
         gone = np.fromiter((at in asides for at in self._numbers.tolist()), bool, len(rows))
         self._stays: Any = ~gone & ~np.isin(self._kinds, excluded)
@@ -219,14 +242,19 @@ class _Table:
         which = np.flatnonzero(self._stays & np.isin(self._kinds, np.fromiter(self._compared, NUMBER)))
         questions, places, quotes = self._asking(which)
         is_named = self._conversations[places] != 0
-        times = Counter[int]()
         if not is_named.all():
             unique, counts = np.unique(questions, return_counts=True)
             rare = np.isin(questions, unique[counts <= _RARE])
             yield from self._rounds_at(questions[rare], places[rare], quotes[rare], named=False)
-        del times
         mixed = self._conversations[places] * np.uint64(_MIXED) ^ questions
         yield from self._rounds_at(mixed[is_named], places[is_named], quotes[is_named], named=True)
+
+    def typed_in(self, round_: Sequence[_Asked], beside: Set[int]) -> Iterator[int]:
+        """Give the numbers of calls that stay and quote what one that is left out is asked, each before that."""
+        asked = [other.at for other in round_ if not other.quotes and self.kind(other.at) in beside]
+        for other in round_ if asked else ():
+            if other.quotes and self.kind(other.at) not in beside:
+                yield from (self.number_of(other.at), int(self._questions[asked[0]]))
 
     def _asking(self, which: Any) -> tuple[Any, Any, Any]:
         """Return what calls ask, or quote of what others ask, the places of these calls, and whether they quote it."""
@@ -313,16 +341,15 @@ class _Table:
         for round_ in self.rounds():
             for place, asked in enumerate(round_):
                 for other in round_[place + 1 :]:
-                    if (asked.quotes and other.quotes) or self._is_about(other, asked):
+                    if asked.quotes and other.quotes:
                         continue
                     one, two = self.kind(asked.at), self.kind(other.at)
-                    seen = counts.setdefault((min(one, two), max(one, two)), [0] * 5)
-                    is_turned = one > two
-                    seen[0] += 1
-                    seen[1 + is_turned] += self._is_soon(asked.at, other.at)
-                    seen[3 + is_turned] += asked.quotes
-                    seen[4 - is_turned] += other.quotes
-        return {pair: AskedBoth(*seen) for pair, seen in counts.items()}
+                    seen = counts.setdefault((min(one, two), max(one, two)), [0] * 4)
+                    is_about = self._is_about(other, asked)
+                    seen[0] += not is_about
+                    seen[1 + (one > two)] += not is_about and self._is_soon(asked.at, other.at)
+                    seen[3] += is_about
+        return {pair: AskedBoth(*seen) for pair, seen in counts.items() if seen[0]}
 
     def _is_about(self, asked: _Asked, before: _Asked) -> bool:
         """Say whether a prompt quotes what the call before it got, too."""

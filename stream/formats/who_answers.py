@@ -26,6 +26,12 @@ _READ = 2_000  #: characters of an object in which its texts are looked for
 _WORDS = re.compile(r"[^\W\d_]+")
 _ENDS = (".", "?", "!", "…")
 _SMALL = re.compile(r"(?:^|[-_/:. ])(?:mini|nano|small|tiny|lite|flash|haiku|instant|[1-9]b)(?:$|[-_/:. ])")
+#: What may be asked of a question when it is answered already.
+_AFTER = re.compile(
+    r"\b(?:not(?:e|es|ing)|remember\w*|memor\w+|extract\w*|summar\w+|titles?|suggest\w*|follow-ups?|classif\w+|"
+    r"sentiment|tags?|labels?|scores?|rat(?:e|ing)|grad(?:e|ing)|evaluat\w+|judge|moderat\w+)\b",
+    re.IGNORECASE,
+)
 
 
 class Answerer(NamedTuple):
@@ -46,17 +52,20 @@ class Answerer(NamedTuple):
 
 
 class AskedBoth(NamedTuple):
-    """How often two were asked the same, and the first of them first, soon; quoting: a prompt that quotes what others ask."""
+    """How often two were asked the same.
+
+    first, last: of these, the one right before the other, and right after it; about: besides, in a prompt that quotes
+    the answer, too.
+    """
 
     times: int = 0
     first: int = 0
     last: int = 0
-    quoting: int = 0
-    other_quoting: int = 0
+    about: int = 0
 
     def turned(self) -> "AskedBoth":
         """Return the same from the other's side."""
-        return AskedBoth(self.times, self.last, self.first, self.other_quoting, self.quoting)
+        return self._replace(first=self.last, last=self.first)
 
 
 def is_beside(one: Answerer, other: Answerer, both: AskedBoth) -> bool:
@@ -78,10 +87,11 @@ def is_beside(one: Answerer, other: Answerer, both: AskedBoth) -> bool:
 
 def comes_before(one: Answerer, other: Answerer, both: AskedBoth) -> bool:
     """Say whether what one got is a step on the way to what the other did, or was said before another took over."""
-    if both.times < _FEWEST or both.first < _FIRST * both.times or both.other_quoting or are_versions(one, other):
+    if both.times < _FEWEST or both.first < _FIRST * both.times or both.about or are_versions(one, other):
         return False
-    is_smaller = _is_small(other.model) and not _is_small(one.model)  # that is a helper's, who takes notes
-    return other.words >= _SHORTER * one.words and not is_smaller
+    is_helper = _is_small(other.model) and not _is_small(one.model)
+    takes_notes = _AFTER.search(other.instructions) is not None and _AFTER.search(one.instructions) is None
+    return other.words >= _SHORTER * one.words and not is_helper and not takes_notes
 
 
 def are_versions(one: Answerer, other: Answerer) -> bool:

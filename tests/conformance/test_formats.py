@@ -61,6 +61,7 @@ SHARED = {
     "questions",
     "asked_again",
     "asked_together",
+    "cut_off",
     "who_answers",
     "silence",
     "speakers",
