@@ -99,12 +99,12 @@ class CallJoiner:
                 rewriting = (self._rewritten.is_rewriting(answer) for _, answer in answers.all())
                 asides |= {at for at, is_one in enumerate(rewriting) if is_one}
             asides |= (bursts := self._bursts.take_steps(asides))
-            self.repeats = any(map(sends_history, openings))
             if are_requests(heads, openings, asides):
                 heads[:] = unnamed(heads, (answer for _, answer in answers.all()), assumed)
                 asides |= set() if self._keeps_asides else asides_in(openings, heads)
             if not self._keeps_asides:
                 asides |= self._together.take_beside(heads, openings, asides, assumed)
+            self.repeats = any(sends_history(opening) for at, opening in enumerate(openings) if at not in asides)
             resume(heads, openings, asides, assumed, lambda: (answer for _, answer in answers.all()))
             assumed[ASIDES] += len(asides)
             chosen = link(heads, assumed, asides)

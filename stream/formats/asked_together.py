@@ -63,7 +63,7 @@ class AskedTogether:
         self._examples: dict[bytes, bytes] = {}  # a kind → what its calls send before the question, each the same
         self._texts: dict[int, tuple[str, str]] = {}  # a kind → its instructions and its model
         self._steps: set[int] = set()
-        self._typed: Any = np.empty((0, 2), NUMBER)  # numbers of calls whose prompt quotes what others are asked, and that
+        self._typed: Any = np.empty((0, 2), NUMBER)  # numbers of calls whose prompt quotes a question, and that
         self._unsure = 0
         self._pair: tuple[int, int] | None = None
         self._shown: dict[int, tuple[str, str]] = {}  # the number of a call → its question and its answer
@@ -89,8 +89,9 @@ class AskedTogether:
         self._ends.append(-1.0 if answer.end is None or answer.end == answer.start else answer.end)
         self._words.append(len(text.split(None, _MOST_WORDS)))
         is_sourced = bool(answer.documents or got[0].documents or (got[0].metadata or {}).get("annotations"))
-        known = _LABEL * is_label(text) | _SHOWS * bool(history) | _TOLD * (len(asked.split(None, _TELLING)) >= _TELLING)
-        self._known.append(known | _SOURCED * is_sourced | _CUT * got[0].is_cut)
+        is_told = len(asked.split(None, _TELLING)) >= _TELLING
+        known = _LABEL * is_label(text) | _TOLD * is_told | _SOURCED * is_sourced
+        self._known.append(known | _CUT * got[0].is_cut | _SHOWS * bool(history))
 
     def _shows_examples(self, kind: bytes, history: bytes) -> bool:
         """Say whether what a call sends is what all of its kind did until now; others than that show that it is none."""
@@ -413,7 +414,8 @@ def kinds_of(call: Call) -> tuple[bytes, bytes]:
     by = f"{call.fields.get('model')}\0{call.fields.get('assistant')}"
     text = call.inputs[-1].text if not instructions and call.inputs and call.inputs[-1].role == "user" else ""
     begun = template_of(text) if "\n" in text.strip() else ""
-    return digest_of(f"{lasting(instructions)}\0{begun}\0{by}"), digest_of(f"\0{template_of(instructions)}\0{begun}\0{by}")
+    alone, alike = lasting(instructions), template_of(instructions)
+    return digest_of(f"{alone}\0{begun}\0{by}"), digest_of(f"\0{alike}\0{begun}\0{by}")
 
 
 def _beside(lost: dict[int, set[int]]) -> set[int]:
