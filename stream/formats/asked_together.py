@@ -94,7 +94,7 @@ class AskedTogether:
         self._known.append(known | _CUT * got[0].is_cut | _SHOWS * bool(history))
 
     def _shows_examples(self, kind: bytes, history: bytes) -> bool:
-        """Say whether what a call sends is what all of its kind did until now; others than that show that it is none."""
+        """Say whether what a call sends is what all of its kind did until now, as examples are."""
         if kind not in self._examples and len(self._examples) >= _HELD:
             return False
         return self._examples.setdefault(kind, history) == history
@@ -260,16 +260,15 @@ class _Table:
     def _asking(self, which: Any) -> tuple[Any, Any, Any]:
         """Return what calls ask, or quote of what others ask, the places of these calls, and whether they quote it."""
         asked = set(self._questions[which].tolist())
-        quoting: list[tuple[int, int]] = []
+        quoted, places = array("Q"), array("q")
         for at in which.tolist():
-            own = int(self._questions[at])
-            for digest in quoted_by(self._openings[self.number_of(at)]):
-                if (number := number_of(digest)) in asked and number != own:
-                    quoting.append((number, at))
-        quoted = np.fromiter((number for number, _ in quoting), NUMBER, len(quoting))
-        places = np.fromiter((at for _, at in quoting), np.int64, len(quoting))
-        quotes = np.concatenate((np.zeros(len(which), bool), np.ones(len(quoting), bool)))
-        return np.concatenate((self._questions[which], quoted)), np.concatenate((which, places)), quotes
+            numbers = set(map(number_of, quoted_by(self._openings[self.number_of(at)]))) & asked
+            numbers.discard(int(self._questions[at]))
+            quoted.extend(numbers)
+            places.extend([at] * len(numbers))
+        questions = np.concatenate((self._questions[which], np.array(quoted, NUMBER)))
+        quotes = np.arange(len(questions)) >= len(which)
+        return questions, np.concatenate((which, np.array(places, np.int64))), quotes
 
     def _rounds_at(self, keys: Any, places: Any, quotes: Any, *, named: bool) -> Iterator[list[_Asked]]:
         unique, counts = np.unique(keys, return_counts=True)
