@@ -10,6 +10,7 @@ stay turns, and that is said. Who repeats himself under the same instructions st
 
 from array import array
 from collections.abc import Iterator, Sequence, Set
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -413,6 +414,11 @@ def kinds_of(call: Call) -> tuple[bytes, bytes]:
     by = f"{call.fields.get('model')}\0{call.fields.get('assistant')}"
     text = call.inputs[-1].text if not instructions and call.inputs and call.inputs[-1].role == "user" else ""
     begun = template_of(text) if "\n" in text.strip() else ""
+    return _digests(instructions, begun, by)
+
+
+@lru_cache(_HELD)
+def _digests(instructions: str, begun: str, by: str) -> tuple[bytes, bytes]:
     alone, alike = lasting(instructions), template_of(instructions)
     return digest_of(f"{alone}\0{begun}\0{by}"), digest_of(f"\0{alike}\0{begun}\0{by}")
 

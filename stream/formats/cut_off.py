@@ -13,7 +13,6 @@ def is_cut(said: Any) -> bool:
     >>> is_cut({"finish_reason": "length"}), is_cut({"stop_reason": "end_turn"}), is_cut({"status": "completed"})
     (True, False, False)
     """
-    reasons = (said.get("finish_reason"), said.get("stop_reason"), said.get("finishReason"))
-    if any(reason in _REASONS for reason in reasons if isinstance(reason, str)):
+    if (said.get("finish_reason") or said.get("stop_reason") or said.get("finishReason")) in _REASONS:
         return True
     return said.get("status") == "incomplete" and mapping(said.get("incomplete_details")).get("reason") in _REASONS
