@@ -12,6 +12,7 @@ from turnsignal.stream.formats.afterwords import Afterwords
 from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
 from turnsignal.stream.formats.asides import LeftOut, asides_in, opening_of, sends_history
 from turnsignal.stream.formats.asked_again import AskedAgain
+from turnsignal.stream.formats.asked_together import AskedTogether, kinds_of
 from turnsignal.stream.formats.assembly import join_trace
 from turnsignal.stream.formats.bursts import Bursts
 from turnsignal.stream.formats.errands import Errands, is_errand
@@ -52,6 +53,7 @@ class CallJoiner:
         self._half_said = HalfSaid()
         self._bursts = Bursts()
         self._again = AskedAgain()
+        self._together = AskedTogether()
         self.answering = None if keeps_asides else self._errands.answering
         self.repeats = False
         self._has_traces = False
@@ -86,6 +88,7 @@ class CallJoiner:
                 calls = self._errands.taken_out(self._rounds.taken_out(calls, assumed), assumed)
                 for answer in join_trace(calls, assumed, answering):
                     self._transcripts.take_apart(answer, assumed)
+                    kinds = kinds_of(answer)
                     framed = self._prompts.framed_in(answer)
                     self._prompts.take_apart(answer, assumed)
                     assumed[TYPED] += self._afterwords.take_off(answer, self._prompts)
@@ -94,6 +97,7 @@ class CallJoiner:
                     openings.append(opening_of(answer, framed))
                     if not self._keeps_asides:
                         self._bursts.add(answer)
+                        self._together.add(heads[-1].number, answer, kinds, openings[-1])
                     answers.put("", answer)
             traces.close()
             asides = set() if self._keeps_asides else asides_in(openings, heads)
@@ -101,10 +105,12 @@ class CallJoiner:
                 rewriting = (self._rewritten.is_rewriting(answer) for _, answer in answers.all())
                 asides |= {at for at, is_one in enumerate(rewriting) if is_one}
             asides |= (bursts := self._bursts.take_steps(asides))
-            self.repeats = any(map(sends_history, openings))
             if are_requests(heads, openings, asides):
                 heads[:] = unnamed(heads, (answer for _, answer in answers.all()), assumed)
                 asides |= set() if self._keeps_asides else asides_in(openings, heads)
+            if not self._keeps_asides:
+                asides |= self._together.take_beside(heads, openings, asides, assumed)
+            self.repeats = any(sends_history(opening) for at, opening in enumerate(openings) if at not in asides)
             resume(heads, openings, asides, assumed, lambda: (answer for _, answer in answers.all()))
             assumed[ASIDES] += len(asides)
             chosen = link(heads, assumed, asides)
@@ -114,11 +120,12 @@ class CallJoiner:
             for name, (_, answer) in zip(chosen, answers.all() if examples else (), strict=bool(examples)):
                 examples.compare(name, answer)
             for at, (name, (_, answer)) in enumerate(zip(chosen, answers.all(), strict=True)):
+                self._together.see(at, answer)
                 if name:
                     examples.take_out(name, answer, assumed)
                     self._held.add(answer)
                     conversations.put(name, answer)
-                elif at not in bursts:
+                elif at not in bursts and not self._together.is_step(at):
                     self._left_out.add(answer)
         return len(chosen)
 
@@ -129,6 +136,6 @@ class CallJoiner:
 
     def doubts(self, *, quoted: bool) -> list[str]:
         """Say what was guessed, and how to read it otherwise. quoted: with words of the log."""
-        asked = (self._left_out, self._bursts, self._rounds, self._errands, self._errands.answering)
+        asked = (self._left_out, self._together, self._bursts, self._rounds, self._errands, self._errands.answering)
         looked = (*asked, self._held, self._again, self._prompts, self._afterwords)
         return [doubt for each in looked for doubt in each.doubts(quoted=quoted)]

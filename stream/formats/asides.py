@@ -68,6 +68,16 @@ def sends_history(opening: bytes) -> bool:
     return _something(_exchange(opening)) != b""
 
 
+def quoted_by(opening: bytes) -> Iterator[bytes]:
+    """Give the digests of what the question of a call may quote."""
+    return _quoted(opening)
+
+
+def history_of(opening: bytes) -> bytes:
+    """Return digests of what a call sends before its question, b"" without an exchange."""
+    return opening[5 * SHORT : 9 * SHORT] if sends_history(opening) else b""
+
+
 class LeftOut:
     """Calls that were left out as asides, though a user may have read what they answered."""
 
@@ -95,13 +105,27 @@ class LeftOut:
         return [doubt]
 
 
+def shown_examples(openings: Sequence[bytes]) -> set[bytes]:
+    """Return the instructions under which every call sends the same exchanges, as a prompt's examples are."""
+    sent: dict[bytes, bytes] = {}
+    times = Counter[bytes]()
+    others: set[bytes] = set()
+    for opening in openings:
+        if opening and (under := _instructions(opening)) not in others:
+            times[under] += 1
+            if not (history := history_of(opening)) or sent.setdefault(under, history) != history:
+                others.add(under)
+                sent.pop(under, None)
+    return {under for under in sent if times[under] >= _FEWEST}
+
+
 def asides_in(openings: Sequence[bytes], heads: Sequence[Head]) -> set[int]:
     """Return the numbers of calls that answer nobody, by their openings."""
-    repeated = {_last_answer(opening) for opening in openings if sends_history(opening)}
-    answering = [opening for opening in openings if answer_of(opening) in repeated]
-    if not answering:  # answers come back altered
-        answering = [opening for opening in openings if sends_history(opening)]
-    answering += _drafts(openings, answering)
+    shown = shown_examples(openings)
+    sending = [opening for opening in openings if sends_history(opening) and _instructions(opening) not in shown]
+    repeated = set(map(_last_answer, sending))
+    answering = [opening for opening in openings if answer_of(opening) in repeated] or sending  # or they come altered
+    answering = [*answering, *_drafts(openings, answering)]
     suspicions = _suspicions(openings, answering)
     if not suspicions or not answering:
         return set()

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
+from turnsignal.stream.formats.cut_off import is_cut
 from turnsignal.stream.formats.documents import documents_beside, documents_in, found_in, once
 from turnsignal.stream.formats.protocol import Assumed, Message, Record, TurnFields
 from turnsignal.stream.formats.times import BEGAN, oldest_first, time_in
@@ -174,7 +175,8 @@ def read_message(item: Record, assumed: Assumed) -> Message | None:
             metadata.setdefault(key, []).extend(item[key])
     when = time_in(assumed, item, "timestamp", "created_at", "create_time", "time", "date", *BEGAN)
     named = short_name(item.get("id"))
-    return Message(role, text, named, when, documents or [], metadata=metadata or None, called=called)
+    cut = role == "assistant" and is_cut(item)
+    return Message(role, text, named, when, documents or [], metadata=metadata or None, called=called, is_cut=cut)
 
 
 def refusal_of(item: Record) -> str:

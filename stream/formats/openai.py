@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from turnsignal.stream.formats.answers import answer_of, has_choices, is_foreign, message_of, response_of, sent_in
+from turnsignal.stream.formats.cut_off import is_cut
 from turnsignal.stream.formats.documents import DOCUMENTS, read_documents
 from turnsignal.stream.formats.halves import half_of
 from turnsignal.stream.formats.human_scores import vote_of
@@ -55,6 +56,8 @@ class OpenAIChat:
             assumed["texts beside messages that end with an answer left out"] += 1
         elif answer is not None:
             outputs = read_messages(answer, assumed)
+        for message in outputs[:1] if choices else ():
+            message.is_cut = is_cut(mapping(choices[0]))
         vote = vote_of(first(record, *_VOTED))
         if outputs and vote is not None:
             outputs[0].fields = {"vote": vote}

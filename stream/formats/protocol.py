@@ -24,7 +24,7 @@ class Message(msgspec.Struct, omit_defaults=True):
 
     role: as our turns have it; id, time: its own, where the log has them (seconds since 1970); documents: what was
     retrieved for it; metadata: citations delivered beside its text; fields: more of a turn's fields; called: ids of
-    the tools' calls that it is, where it is no answer.
+    the tools' calls that it is, where it is no answer; is_cut: whether it ended at the most that was allowed.
     """
 
     role: str
@@ -35,6 +35,7 @@ class Message(msgspec.Struct, omit_defaults=True):
     metadata: dict[str, Any] | None = None
     fields: dict[str, Any] = {}
     called: list[str] = []
+    is_cut: bool = False
 
 
 class Call(msgspec.Struct, omit_defaults=True):

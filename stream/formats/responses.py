@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from turnsignal.stream.formats.cut_off import is_cut
 from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.messages import instructed, read_messages, spoken
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
@@ -46,6 +47,9 @@ class OpenAIResponses:
         made = time_in(assumed, record, *BEGAN) if made is None else made
         done = seconds(response.get("completed_at"))
         text = "\n\n".join(message.text for message in read_messages(outputs, assumed) if message.role == "assistant")
+        joined = _join_answers(read_messages(outputs, Assumed()), text)
+        for message in joined:
+            message.is_cut = is_cut(response)
         yield Call(
             origin=f"responses:{named or ''}",
             conversation=conversation_of(
@@ -56,7 +60,7 @@ class OpenAIResponses:
             start=made,
             end=done if done is not None else made,
             inputs=instructed(spoken(asked, "user", assumed), first(request, "instructions"), assumed),
-            outputs=_join_answers(read_messages(outputs, Assumed()), text),
+            outputs=joined,
             documents=read_documents(results),
             fields=fields_of(metadata, response, request),
         )

@@ -1,0 +1,18 @@
+"""Answers that ended at the most that was allowed, as a vendor says, rather than where the model ended them."""
+
+from typing import Any
+
+from turnsignal.stream.formats.values import mapping
+
+_REASONS = ("length", "max_tokens", "max_output_tokens", "MAX_TOKENS")
+
+
+def is_cut(said: Any) -> bool:
+    """Say whether what a vendor says of an answer, in its choice, message or response, is that it was cut off.
+
+    >>> is_cut({"finish_reason": "length"}), is_cut({"stop_reason": "end_turn"}), is_cut({"status": "completed"})
+    (True, False, False)
+    """
+    if (said.get("finish_reason") or said.get("stop_reason") or said.get("finishReason")) in _REASONS:
+        return True
+    return said.get("status") == "incomplete" and mapping(said.get("incomplete_details")).get("reason") in _REASONS
