@@ -25,7 +25,6 @@ from turnsignal.stream.formats.who_answers import Answerer, AskedBoth, comes_bef
 from turnsignal.stream.text.visible import one_line
 
 TWICE = "questions that were asked twice in the same words, taken as asked again by their users"
-CUT = "answers that were cut off by their length, and asked for again, left out"
 _SOON = 30.0  #: seconds between a step and the answer, where no end of the step is known,
 _AT_ONCE = 5.0  #: and after its end, before a person could have read it
 _FEWEST = 3  #: calls under the same instructions, after which these are known, rather than how they begin,
@@ -115,7 +114,7 @@ class AskedTogether:
         self._typed = np.array(quoting, NUMBER).reshape(-1, 2)
         self._typed = self._typed[np.argsort(self._typed[:, 0], kind="stable")]
         if not len(self._conversing):
-            beside |= table.asked_again(beside | partly, assumed)
+            assumed[TWICE] += table.asked_again(beside | partly)
         self._steps = table.numbers_of((set(table.of_kinds(decided.steps)) & beside) | partly)
         if self._pair is not None:
             self._shown = dict.fromkeys((table.number_of(at) for at in self._pair), ("", ""))
@@ -204,7 +203,7 @@ class _Table:
         self._numbers: Any = np.frombuffer(calls._numbers, np.int64) if calls._numbers else np.empty(0, np.int64)
         rows: Any = np.frombuffer(bytes(calls._digests), NUMBER).reshape(-1, _PARTS)
         self._questions, self._conversations, self._answers = rows[:, 0], rows[:, 1], rows[:, 4]
-        self._ends, self._lines, self._known = calls._ends, calls._lines, calls._known
+        self._ends, self._lines = calls._ends, calls._lines
         self._words: Any = np.frombuffer(calls._words, np.uint16) if calls._words else np.empty(0, np.uint16)
         self._flags: Any = np.frombuffer(bytes(calls._known), np.uint8)
         conversing: Any = np.frombuffer(bytes(calls._conversing), NUMBER).reshape(-1, 2)
@@ -386,23 +385,16 @@ class _Table:
         head = self._heads[self.number_of(at)]
         return head.conversation is not None or head.previous is not None
 
-    def asked_again(self, beside: Set[int], assumed: Assumed) -> set[int]:
-        """Count what was asked again under the same instructions, and return those whose answer was cut off."""
+    def asked_again(self, beside: Set[int]) -> int:
+        """Return how many were asked again under the same instructions, though their answer was not cut off."""
         left = np.fromiter((at not in beside for at in range(len(self._kinds))), bool, len(self._kinds))
         which = np.flatnonzero(left & self._stays & (self._conversations != 0))
         keys = (self._conversations * np.uint64(_MIXED) ^ self._questions ^ self._kinds * np.uint64(_MIXED))[which]
         lines = np.fromiter((self._lines[at] for at in which.tolist()), np.int64, len(which))
         order = np.lexsort((lines, self._starts[which], keys))
         is_again = (keys[order][1:] == keys[order][:-1]) & (np.diff(self._starts[which][order]) <= TOGETHER)
-        cut: set[int] = set()
-        for row in np.flatnonzero(is_again).tolist():
-            first = int(which[order[row]])
-            if self._known[first] & _CUT:
-                cut.add(first)
-            elif self._known[first] & _TOLD:
-                assumed[TWICE] += 1
-        assumed[CUT] += len(cut)
-        return cut
+        first = self._flags[which][order][:-1][is_again]
+        return int(np.count_nonzero((first & _TOLD != 0) & (first & _CUT == 0)))
 
 
 def kinds_of(call: Call) -> tuple[bytes, bytes]:

@@ -148,9 +148,12 @@ def added_by(
 
 
 def _is_cut(before: Added, asked: Sequence[Message], answer: Message) -> bool:
-    """Say whether the last answer is the beginning of one to the same question: its length was limited."""
-    cut = before.outputs[-1].text.rstrip() if before.outputs else ""
-    if len(cut) < CUT or len(cut) >= len(answer.text) or not answer.text.startswith(cut):
+    """Say whether the last answer is cut off, as its vendor says or as it begins the next one to the same question."""
+    if not before.outputs:
+        return False
+    cut = before.outputs[-1].text.rstrip()
+    is_beginning = CUT <= len(cut) < len(answer.text) and answer.text.startswith(cut)
+    if not (is_beginning or before.outputs[-1].is_cut):
         return False
     same = min(len(asked), len(before.asked), _COMPARED)
     return same > 0 and all(map(_are_same, asked[-same:], before.asked[-same:]))

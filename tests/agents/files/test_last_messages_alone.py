@@ -12,6 +12,7 @@ import pytest
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import Recording
 from turnsignal.agents.files.recognising import HowToRead
+from turnsignal.stream.formats.sequence import CUT_SHORT
 
 Record = dict[str, Any]
 NOUNS = ["invoice", "refund", "coupon", "seat", "alias", "region", "theme", "webhook", "quota", "password"]
@@ -221,12 +222,12 @@ def test_who_asks_again_stays_unless_the_answer_was_cut_off(reason: str, tmp_pat
     records = [
         record
         for one in questions
-        for record in (call(one, ASSISTANT, one.answer[:20], 1, reason=reason), answered(one))
+        for record in (call(one, ASSISTANT, f"Otherwise, {one.answer[:20]}", 1, reason=reason), answered(one))
     ]
     turns, _, assumed = told(tmp_path / "log.jsonl", records)
     if reason == "length":
         assert turns == said(questions)
-        assert assumed["answers that were cut off by their length, and asked for again, left out"] == len(questions)
+        assert assumed[CUT_SHORT] == len(questions)
     else:
         assert turns.total() == 4 * len(questions)
         assert assumed["questions that were asked twice in the same words, taken as asked again by their users"] == len(
