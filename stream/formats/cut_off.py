@@ -7,12 +7,12 @@ from turnsignal.stream.formats.values import mapping
 _REASONS = ("length", "max_tokens", "max_output_tokens", "MAX_TOKENS")
 
 
-def is_cut(said: Any) -> bool:
+def is_cut(answer: Any) -> bool:
     """Say whether what a vendor says of an answer, in its choice, message or response, is that it was cut off.
 
     >>> is_cut({"finish_reason": "length"}), is_cut({"stop_reason": "end_turn"}), is_cut({"status": "completed"})
     (True, False, False)
     """
-    if (said.get("finish_reason") or said.get("stop_reason") or said.get("finishReason")) in _REASONS:
+    if (answer.get("finish_reason") or answer.get("stop_reason") or answer.get("finishReason")) in _REASONS:
         return True
-    return said.get("status") == "incomplete" and mapping(said.get("incomplete_details")).get("reason") in _REASONS
+    return answer.get("status") == "incomplete" and mapping(answer.get("incomplete_details")).get("reason") in _REASONS

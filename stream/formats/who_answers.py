@@ -68,35 +68,35 @@ class AskedBoth(NamedTuple):
         return self._replace(first=self.last, last=self.first)
 
 
-def is_beside(one: Answerer, other: Answerer, both: AskedBoth) -> bool:
-    """Say whether nobody saw what one got, as that is for a program, and the other answers.
+def is_beside(answerer: Answerer, rival: Answerer, both: AskedBoth) -> bool:
+    """Say whether nobody saw what one got, as that is for a program, and its rival answers.
 
     Not by their order, which `comes_before` tells.
     """
-    if both.times >= _FEWEST and other.chained >= max(_FEWEST, _CHAINED * other.calls) and not one.chained:
+    if both.times >= _FEWEST and rival.chained >= max(_FEWEST, _CHAINED * rival.calls) and not answerer.chained:
         return True
-    is_telling = both.times >= _FEWEST or one.answers < one.questions
-    if is_telling and one.labels >= _LABELS * one.calls and other.labels < _OTHERS * other.calls:
+    is_telling = both.times >= _FEWEST or answerer.answers < answerer.questions
+    if is_telling and answerer.labels >= _LABELS * answerer.calls and rival.labels < _OTHERS * rival.calls:
         return True
-    is_handful = one.questions > 1 and one.answers <= max(_HANDFUL * one.questions, 1)
-    if is_telling and is_handful and other.answers >= _EACH * other.questions and other.answers > 1:
+    is_handful = answerer.questions > 1 and answerer.answers <= max(_HANDFUL * answerer.questions, 1)
+    if is_telling and is_handful and rival.answers >= _EACH * rival.questions and rival.answers > 1:
         return True
-    has_sources = other.sourced >= _SOURCED * other.calls and not one.sourced
+    has_sources = rival.sourced >= _SOURCED * rival.calls and not answerer.sourced
     return both.times >= _FEWEST and has_sources
 
 
-def comes_before(one: Answerer, other: Answerer, both: AskedBoth) -> bool:
+def comes_before(answerer: Answerer, rival: Answerer, both: AskedBoth) -> bool:
     """Say whether what one got is a step on the way to what the other did, or was said before another took over."""
-    if both.times < _FEWEST or both.first < _FIRST * both.times or both.about or are_versions(one, other):
+    if both.times < _FEWEST or both.first < _FIRST * both.times or both.about or are_versions(answerer, rival):
         return False
-    is_helper = _is_small(other.model) and not _is_small(one.model)
-    takes_notes = _AFTER.search(other.instructions) is not None and _AFTER.search(one.instructions) is None
-    return other.words >= _SHORTER * one.words and not is_helper and not takes_notes
+    is_helper = _is_small(rival.model) and not _is_small(answerer.model)
+    takes_notes = _AFTER.search(rival.instructions) is not None and _AFTER.search(answerer.instructions) is None
+    return rival.words >= _SHORTER * answerer.words and not is_helper and not takes_notes
 
 
-def are_versions(one: Answerer, other: Answerer) -> bool:
+def are_versions(answerer: Answerer, rival: Answerer) -> bool:
     """Say whether two may be one assistant's versions, or its models, which are compared by the same questions."""
-    words, others = (set(_WORDS.findall(each.instructions.casefold())) for each in (one, other))
+    words, others = (set(_WORDS.findall(each.instructions.casefold())) for each in (answerer, rival))
     return len(words & others) >= _ALIKE * len(words | others)
 
 

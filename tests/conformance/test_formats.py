@@ -65,6 +65,7 @@ SHARED = {
     "questions",
     "asked_again",
     "asked_together",
+    "call_table",
     "cut_off",
     "who_answers",
     "silence",
