@@ -184,11 +184,11 @@ class CallTable:
                     if asked.quotes and other.quotes:
                         continue
                     one, two = self.kind(asked.at), self.kind(other.at)
-                    seen = counts.setdefault((min(one, two), max(one, two)), [0] * 4)
+                    seen = counts.setdefault((min(one, two), max(one, two)), [0] * 5)
                     is_about = self._is_about(other, asked)
                     seen[0] += not is_about
                     seen[1 + (one > two)] += not is_about and self._is_soon(asked.at, other.at)
-                    seen[3] += is_about
+                    seen[3 + (one < two)] += is_about  # the later one quotes
         return {pair: AskedBoth(*seen) for pair, seen in counts.items() if seen[0]}
 
     def _is_about(self, asked: AskedCall, before: AskedCall) -> bool:

@@ -54,18 +54,19 @@ class Answerer(NamedTuple):
 class AskedBoth(NamedTuple):
     """How often two were asked the same.
 
-    first, last: of these, the one right before the other, and right after it; about: besides, in a prompt that quotes
-    the answer, too.
+    first, last: of these, the one right before the other, and right after it; quotes, quoted: besides, in a prompt of
+    the one that quotes the other's answer, too, and the other way about.
     """
 
     times: int = 0
     first: int = 0
     last: int = 0
-    about: int = 0
+    quotes: int = 0
+    quoted: int = 0
 
     def turned(self) -> "AskedBoth":
         """Return the same from the other's side."""
-        return self._replace(first=self.last, last=self.first)
+        return AskedBoth(self.times, self.last, self.first, self.quoted, self.quotes)
 
 
 def is_beside(answerer: Answerer, rival: Answerer, both: AskedBoth) -> bool:
@@ -86,8 +87,11 @@ def is_beside(answerer: Answerer, rival: Answerer, both: AskedBoth) -> bool:
 
 
 def comes_before(answerer: Answerer, rival: Answerer, both: AskedBoth) -> bool:
-    """Say whether what one got is a step on the way to what the other did, or was said before another took over."""
-    if both.times < _FEWEST or both.first < _FIRST * both.times or both.about or are_versions(answerer, rival):
+    """Say whether what one got is a step on the way to what the other did, or was said before another took over.
+
+    Not where the other is asked with the one's answer: it may be about that, and for nobody.
+    """
+    if both.times < _FEWEST or both.first < _FIRST * both.times or both.quoted or are_versions(answerer, rival):
         return False
     is_helper = _is_small(rival.model) and not _is_small(answerer.model)
     takes_notes = _AFTER.search(rival.instructions) is not None and _AFTER.search(answerer.instructions) is None

@@ -15,6 +15,7 @@ from turnsignal.agents.files.recognising import HowToRead
 from turnsignal.stream.formats.sequence import CUT_SHORT
 
 Record = dict[str, Any]
+SEEDS = 3
 NOUNS = ["invoice", "refund", "coupon", "seat", "alias", "region", "theme", "webhook", "quota", "password"]
 ASSISTANT = "You are the assistant of a shop. Help its customers."
 LONG = "first we would look for the order, then for the day on which it left the house"
@@ -89,6 +90,18 @@ def retrieved(one: Asked) -> list[Record]:
     ]
 
 
+def rewritten(one: Asked) -> list[Record]:
+    """The question is worded anew by a call whose prompt has all exchanges before it, and the assistant asked then."""
+    (others,) = [questions for questions in map(asked, range(SEEDS)) if one in questions]
+    before = [other for other in others if other.conversation == one.conversation and other.number < one.number]
+    history = "".join(f"User: {each.question}\nAssistant: {each.answer}\n" for each in before)
+    worded = f"{one.question} (behind {len(before)} others of {one.conversation})"
+    return [
+        call(one, "Word the last question so that it stands alone.", worded, 1, sent=f"{history}User: {one.question}"),
+        answered(one),
+    ]
+
+
 def in_steps(one: Asked) -> list[Record]:
     plan = call(one, "Write a plan.", f"Plan {one.number}: {LONG}.", 1)
     return [plan, call(one, "Write a passage.", f"In {one.conversation}, {LONG}.", 2), answered(one)]
@@ -116,6 +129,7 @@ LOGS: dict[str, Callable[[Asked], list[Record]]] = {
         [call(one, "Which team?", "billing", 1), answered(one)] if not one.number else [answered(one)]
     ),
     "steps": in_steps,
+    "rewritten with its history": rewritten,
     "hand-over": handed_over,
     "examples": shown_examples,
 }
@@ -154,7 +168,7 @@ def said(questions: Sequence[Asked]) -> Counter[tuple[str, str, str]]:
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(SEEDS))
 @pytest.mark.parametrize("log", LOGS)
 def test_who_is_asked_beside_the_assistant_answers_no_user(log: str, seed: int, tmp_path: Path) -> None:
     questions = asked(seed)
