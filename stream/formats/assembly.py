@@ -269,14 +269,17 @@ def _join_pieces(calls: list[Call]) -> list[Call]:
 
 
 def _joined(base: Call, *pieces: Call) -> Call:
+    """Join a call with its pieces. What a span says itself, its log records say once more."""
     streamed: list[Message] = []
+    is_asked, is_answered = (bool(messages) and not base.partial for messages in (base.inputs, base.outputs))
     for piece in pieces:
         is_streamed = piece.partial and piece.response is not None
-        if not is_streamed or not base.inputs:  # every piece of a stream may repeat its request
+        is_log = piece.partial and not is_streamed
+        if not (is_streamed and base.inputs) and not (is_log and is_asked):  # pieces of a stream repeat its request
             base.inputs += piece.inputs
         if is_streamed and base.outputs:
             streamed += piece.outputs[:1]
-        else:
+        elif not (is_log and is_answered):
             base.outputs += piece.outputs
         base.kind = piece.kind if base.kind == "context" else base.kind
         base.end = piece.end if base.end is None else max(base.end, piece.end or base.end)

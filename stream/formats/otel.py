@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from turnsignal.stream.formats.documents import documents_in, read_documents
-from turnsignal.stream.formats.messages import blocks_in, instructed, read_messages, spoken
+from turnsignal.stream.formats.messages import instructed, spoken
 from turnsignal.stream.formats.otlp import Span, spans_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
+from turnsignal.stream.formats.span_events import messages_in_events
 from turnsignal.stream.formats.values import (
     bounded_id,
     conversation_of,
@@ -19,10 +20,7 @@ from turnsignal.stream.formats.values import (
 
 _ANSWERS = ("chat", "generate_content", "text_completion", "completion")
 _METADATA = ("metadata.", "ai.telemetry.metadata.")
-_EVENT_ROLES = {f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")}
-_TEXTS = ("content", "message")  #: of an event, which may be blocks as JSON
 _DETAILS = "gen_ai.client.inference.operation.details"
-_CONTENTS = {"gen_ai.content.prompt": "gen_ai.prompt", "gen_ai.content.completion": "gen_ai.completion"}
 
 
 class OpenTelemetry:
@@ -92,16 +90,8 @@ def _messages(given: dict[str, Any], span: Span, assumed: Assumed) -> tuple[list
     if "ai.prompt.messages" in given:  # Vercel's AI SDK
         inputs = inputs or spoken(given["ai.prompt.messages"], "user", assumed)
         outputs = outputs or spoken(given.get("ai.response.text"), "assistant", assumed)
-    for event, given_there in span.events:
-        attributes = {key: blocks_in(value) if key in _TEXTS else value for key, value in given_there.items()}
-        if event in _EVENT_ROLES:
-            inputs += read_messages({"role": _EVENT_ROLES[event], **attributes}, assumed)
-        elif event == "gen_ai.choice":
-            message = mapping(attributes.get("message")) or attributes
-            outputs += read_messages({**message, "role": "assistant"}, assumed)
-        elif event in _CONTENTS:
-            role = "user" if event == "gen_ai.content.prompt" else "assistant"
-            (inputs if role == "user" else outputs).extend(spoken(attributes.get(_CONTENTS[event]), role, assumed))
+    asked, got = messages_in_events(span, assumed)
+    inputs, outputs = inputs or asked, outputs or got  # who writes both says the same in both
     return inputs, outputs if any(message.role == "user" for message in outputs) else outputs[:1]
 
 

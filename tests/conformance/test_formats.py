@@ -66,6 +66,7 @@ SHARED = {
     "asked_again",
     "asked_together",
     "call_table",
+    "span_events",
     "cut_off",
     "who_answers",
     "silence",
