@@ -12,7 +12,7 @@ from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.conditions import without_no_conditions
 from turnsignal.stream.prompts.parts import is_of_whole
 from turnsignal.stream.prompts.polarity import denies, names_users_language
-from turnsignal.stream.prompts.proposals import ADDRESS, EMOJIS, NAMED_THINGS
+from turnsignal.stream.prompts.proposals import ADDRESS, EMOJIS, KIN, NAMED_THINGS
 from turnsignal.stream.prompts.reading import Exemption, Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence
 from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, negated
@@ -127,6 +127,7 @@ def _against(check: str, quotes: _Passages, whole: _Passages, asserting: _Passag
     texts = whole if regex in (ADDRESS, EMOJIS) else quotes
     sentence = texts.first_match(compile_pattern(regex) if regex == ADDRESS else _compiled(regex))
     sentence = sentence or ("" if thing is None else asserting.first_match(thing))
+    sentence = sentence or (asserting.first_match(KIN[regex]) if regex in KIN else "")
     return _Against(sentence, False) if sentence else None
 
 

@@ -45,6 +45,8 @@ def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
         elif unit in _OF_PARTS:
             doubt = "counts one part of several" if _is_summand(sentence.masked, amount) else None
             whole = amount
+        if amount.kind:
+            doubt = doubt or f"may count only some of them ({amount.kind})"
         if unit == "times":
             spans += [match.span() for match in SAYS["word"].finditer(sentence.text)]
             spans += [match.span() for match in SAYS["capital_words"].finditer(sentence.masked)]

@@ -14,6 +14,8 @@ from turnsignal.stream.names import Value, write_name
 from turnsignal.stream.prompts.counts import counts, letters
 from turnsignal.stream.prompts.instructions import LANGUAGES, NO_WORDS, SAYS, WORDED, Sentence, asked
 from turnsignal.stream.prompts.leftover import RequestedCheck, Span, doubts
+from turnsignal.stream.prompts.narrower import only_some
+from turnsignal.stream.prompts.placeholders import placeholder_in
 from turnsignal.stream.prompts.polarity import reaches, turned
 from turnsignal.stream.prompts.wording import (
     QUOTED,
@@ -34,6 +36,8 @@ EMOJIS: str = WORDED["forbidden"]["emojis?|emoticons?"]  #: pattern of a check t
 _THINGS = {compile_pattern(rf"\b(?:{words})\b"): pattern for words, pattern in WORDED["forbidden"].items()}
 #: pattern of a check that forbids → what the words for its thing are
 NAMED_THINGS = {pattern: words for words, pattern in _THINGS.items()}
+#: pattern of a check that forbids → what words for things that it finds, too, look like
+KIN = {WORDED["forbidden"][thing]: compile_pattern(words) for thing, words in WORDED["kin"].items()}
 
 
 def propose(sentence: Sentence) -> dict[str, str | None]:
@@ -43,6 +47,7 @@ def propose(sentence: Sentence) -> dict[str, str | None]:
     proposed: dict[str, str | None] = {}
     for check, doubt in zip(requested, doubts(sentence.masked, requested, signs, sentence.scope), strict=True):
         doubt = doubt or turned(sentence.masked, check) or _placeholder(sentence.text, check)
+        doubt = doubt or only_some(sentence.masked, check)
         proposed[check.check] = proposed.get(check.check, doubt) and doubt
     return proposed
 
@@ -51,9 +56,13 @@ def _placeholder(text: str, check: RequestedCheck) -> str | None:
     """Return a doubt if what is to be said holds a placeholder, as "Hi {{name}}", which answers fill in."""
     if check.kind not in ("words", "edges", "choice", "letters"):
         return None
-    held = (SAYS["placeholder"].search(quote[0]) for quote in QUOTED.finditer(text))
-    match = next((match for match in held if match is not None), None)
-    return None if match is None else f"holds a placeholder ({match[0]})"
+    if check.check.startswith(("keywords.forbidden", "pattern.forbid")):
+        found = (match[0] for quote in QUOTED.finditer(text) if (match := SAYS["placeholder"].search(quote[0])))
+    else:
+        quotes = (placeholder_in(quote[0], is_choice=check.kind == "choice") for quote in QUOTED.finditer(text))
+        found = (one for one in quotes if one)
+    held = next(found, None)
+    return None if held is None else f"may hold a placeholder ({held})"
 
 
 def _keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
@@ -96,8 +105,16 @@ def _keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
                 either = "says which of several forms to use"  # 'the formal "usted"'
             elif not no and match[0].strip().casefold() in ("use", "using") and " " not in "".join(words):
                 either = "may say how something is called"  # 'use "you"'
+            elif not no and _is_habit(masked, match[0]):
+                either = "may say how to speak"  # 'be polite: say "please"'
             yield from asked([name], "words", *spans, doubt=either or _otherwise(masked))
             return
+
+
+def _is_habit(masked: str, listing: str) -> bool:
+    """Return whether words may be for whenever they fit, as nothing says that every answer holds them."""
+    is_placed = any(SAYS[key].search(masked) is not None for key in ("each_answer", "at_an_edge"))
+    return listing.split()[-1].casefold().strip(":") in _SPOKEN and not is_placed
 
 
 def _otherwise(masked: str) -> str | None:
@@ -277,8 +294,6 @@ def _forbids(sentence: Sentence) -> Iterator[RequestedCheck]:
         if spans and not any(amount.unit in ("bullets", "exclamations", "hashtags") for amount in amounts(masked)):
             name = write_name("pattern.forbid", {"regex": regex} | ({} if regex in _IN_CODE else {"skip_code": True}))
             doubt = None if len(spans) == len(things) else "names it in another sense, too"
-            if any(_ANY_THING.match(masked[end:].lstrip()) for _, end in spans):
-                doubt = "names it as a kind of something else"  # "bold headings"
             yield from asked([name], "things", *spans, doubt=doubt)
 
 
@@ -293,13 +308,14 @@ def _forbids_thing(masked: str, start: int, end: int) -> bool:
 
 def _citations(sentence: Sentence) -> Iterator[RequestedCheck]:
     """Hoffer's instructions about citations and tables."""
-    text, masked = sentence.text, sentence.masked
+    text = sentence.text
+    masked = SAYS["counted_in"].sub(lambda phrase: " " * len(phrase[0]), sentence.masked)  # counted, not asked for
     cells = SAYS["in_cells"].search(masked)
     if cells is not None and SAYS["no_breaks"].search(masked):
         yield from asked(["table.cells"], "citations", cells.span())
     cite = SAYS["cite"].search(masked)
     url = SAYS["urls"].search(masked)
-    if url is not None and forbidden(masked, url.start(), url.end()):
+    if url is not None and _forbids_thing(masked, *url.span()):
         is_source = cite is not None  # others are forbidden in answers that cite nothing, too
         name = "citation.no_source_urls" if is_source else write_name("pattern.forbid", {"regex": ADDRESS})
         yield from asked([name], "links", url.span())
@@ -344,6 +360,7 @@ _SIGNED = frozenset(",.")
 _IN_CODE = frozenset(
     WORDED["forbidden"][thing] for thing in WORDED["in_code"]
 )  #: patterns of what code may not hold either
+_SPOKEN = frozenset({"say", "saying", "use", "using"})
 _LISTS = 20  #: how many matches in one sentence are tried as the start of a list of words
 _NAMING = ("word", "words", "phrase", "phrases", "term", "terms", "name", "names")
 _ORDINALS = {word: number for number, word in enumerate(WORDED["ordinals"], 1)}

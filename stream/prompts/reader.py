@@ -24,6 +24,7 @@ from turnsignal.stream.prompts.leftover import (
     part_named,
     referent,
 )
+from turnsignal.stream.prompts.numerals import NUMBER
 from turnsignal.stream.prompts.parts import goes_on as goes_on_about_it
 from turnsignal.stream.prompts.parts import is_of_whole, part_made
 from turnsignal.stream.prompts.pointers import lifted, points
@@ -31,7 +32,7 @@ from turnsignal.stream.prompts.polarity import is_bound, let_off
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence, placed_sentences
-from turnsignal.stream.prompts.wording import NUMBER, QUOTED, amounts, mask, read_patterns
+from turnsignal.stream.prompts.wording import QUOTED, amounts, mask, read_patterns
 
 MAX_PROPOSALS = 200  #: different checks from one prompt; each of them will run on every response
 MAX_EXEMPT = 50  #: prescribed responses from one prompt
