@@ -153,8 +153,11 @@ def _ends(sentence: Sentence) -> Iterator[RequestedCheck]:
             if not quotes or quotes[0].start() - match.end() > 30 or SAYS["of_a_part"].search(before):
                 continue
             phrases = [next(part for part in quote.groups() if part).strip() for quote in quotes]
-            if not all(phrases):
-                continue
+            other = SAYS["starts_too" if at_end else "ends_too"]
+            if not all(phrases) or other.search(sentence.masked[match.start() + 1 : quotes[0].start()]) is not None:
+                continue  # "Start with one sentence and end with …"
+            more = SAYS["more_after"].search(sentence.masked[quotes[-1].end() :]) if at_end else None
+            doubt = None if more is None else f"more may follow it ({more[0].strip(' ,')} …)"
             phrase = "|".join(_spaced(one) for one in phrases)
             phrase = f"(?:{phrase})" if len(phrases) > 1 else phrase
             if negated(sentence.masked, match.start()):
@@ -165,7 +168,8 @@ def _ends(sentence: Sentence) -> Iterator[RequestedCheck]:
             else:
                 edge = rf"{phrase}[\W_]*\z" if at_end else rf"\A\s*{phrase}"
                 name = write_name("pattern.require", {"regex": f"(?i){edge}"})
-            yield from asked([name], "edges", (match.start(), match.start() + 1), *(quote.span() for quote in quotes))
+            spans = [(match.start(), match.start() + 1), *(quote.span() for quote in quotes)]
+            yield from asked([name], "edges", *spans, doubt=doubt)
             break
 
 

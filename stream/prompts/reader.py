@@ -179,7 +179,9 @@ def _paragraphs(text: str, sentences: list[PlacedSentence]) -> tuple[str, int]:
 
 def _may_ask(masked: str) -> bool:
     """Return whether a sentence may be an instruction although no usual wording of one stands in it."""
-    if _SAYS["demands"].search(masked):
+    if _SAYS["demands"].search(masked) or _SAYS["allots"].search(masked):
+        return True
+    if _SAYS["in_a_case"].search(masked) and _SAYS["tells"].search(masked) is None:
         return True
     if _SAYS["describes"].search(masked):
         return False
