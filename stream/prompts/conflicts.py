@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from turnsignal.stream.names import parse_name
-from turnsignal.stream.prompts.conditions import without_no_conditions
+from turnsignal.stream.prompts.conditions import condition, without_no_conditions
+from turnsignal.stream.prompts.instructions import LANGUAGES, SAYS
 from turnsignal.stream.prompts.parts import is_of_whole
 from turnsignal.stream.prompts.polarity import denies, names_users_language
 from turnsignal.stream.prompts.proposals import ADDRESS, EMOJIS, KIN, NAMED_THINGS
@@ -50,7 +51,7 @@ def settle(
 
     is_one_text: whether the prompt orders one text, whose source may be quoted in it.
     """
-    proposals = _in_json(_of_users(_apart(proposals), placed))
+    proposals = _in_tags(_in_json(_of_users(_apart(proposals), placed)), placed)
     if is_one_text:
         return proposals
     forbidding = [index for index, one in enumerate(proposals) if one.doubt is None and _forbids(one.check)]
@@ -150,12 +151,29 @@ def _of_users(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[P
     if not any(one.doubt is None and one.check.startswith("language.") for one in proposals):
         return proposals
     other = next((one for one in placed if names_users_language(without_no_conditions(mask(one.sentence)))), None)
-    if other is None:
-        return proposals
-    why = f"contradicts “{other.sentence[:_SHOWN]}”"
-    return [
-        one._replace(doubt=why) if one.doubt is None and one.check.startswith("language.") else one for one in proposals
-    ]
+    answered = _answered_in(placed)
+    for at, one in enumerate(proposals):
+        if one.doubt is not None or not one.check.startswith("language."):
+            continue
+        codes = (sentence for code, sentence in answered.items() if f"code={code})" not in one.check)
+        against = other.sentence if other is not None else next(codes, None)
+        if against is not None:
+            is_some = other is None and condition(mask(against), "")[1] is not None
+            what = "has an exception (“{}”)" if is_some else "contradicts “{}”"
+            proposals[at] = one._replace(doubt=what.format(against[:_SHOWN]))
+    return proposals
+
+
+def _answered_in(placed: list[PlacedSentence]) -> dict[str, str]:
+    """Return the codes of the languages that sentences want answers in, each with the first such sentence."""
+    answered: dict[str, str] = {}
+    for one in placed:
+        masked = mask(one.sentence)
+        if one.is_heading or denies(masked):
+            continue
+        for match in SAYS["answered_in"].finditer(masked):
+            answered.setdefault(LANGUAGES[(match["name"] or match["other"]).casefold()], one.sentence)
+    return answered
 
 
 def _in_json(proposals: list[Proposal]) -> list[Proposal]:
@@ -164,6 +182,15 @@ def _in_json(proposals: list[Proposal]) -> list[Proposal]:
     if json is None:
         return proposals
     why = f"may be about a part of the JSON (“{json.sentences[0][:_SHOWN]}”)"
+    return [one._replace(doubt=why) if one.doubt is None and _is_of_text(one.check) else one for one in proposals]
+
+
+def _in_tags(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Proposal]:
+    """Mark as doubtful what an answer that is put in a tag starts and ends with, and its length: there may be more."""
+    tagged = next((one for one in placed if SAYS["put_in_tags"].search(one.sentence) is not None), None)
+    if tagged is None:
+        return proposals
+    why = f"may be about what stands in a tag (“{tagged.sentence[:_SHOWN]}”)"
     return [one._replace(doubt=why) if one.doubt is None and _is_of_text(one.check) else one for one in proposals]
 
 

@@ -38,6 +38,7 @@ _THINGS = {compile_pattern(rf"\b(?:{words})\b"): pattern for words, pattern in W
 NAMED_THINGS = {pattern: words for words, pattern in _THINGS.items()}
 #: pattern of a check that forbids → what words for things that it finds, too, look like
 KIN = {WORDED["forbidden"][thing]: compile_pattern(words) for thing, words in WORDED["kin"].items()}
+KIN[ADDRESS] = SAYS["gives_links"]
 
 
 def propose(sentence: Sentence) -> dict[str, str | None]:
@@ -241,11 +242,19 @@ def _shapes(sentence: Sentence) -> Iterator[RequestedCheck]:
     if match is not None and not negated(masked, match.end()):
         quotes = list(QUOTED.finditer(sentence.text))
         options = [next(part for part in quote.groups() if part) for quote in quotes]
-        if len(options) > 1 and not any("|" in option for option in options):
-            check = write_name("format.constrained_response", {"options": "|".join(dict.fromkeys(options))})
+        is_edge = bool(quotes) and SAYS["begins_or_ends"].search(masked[: quotes[0].start()]) is not None
+        if len(options) > 1 and not is_edge and not any("|" in option for option in options):
+            check = _chosen(list(dict.fromkeys(options)))
             spans = [(match.start(), match.start() + 1), *(quote.span() for quote in quotes)]
             more = "asks for more than the choice" if SAYS["and_more"].search(masked[quotes[-1].end() :]) else None
             yield from asked([check], "choice", *spans, doubt=more or _otherwise(masked))
+
+
+def _chosen(options: list[str]) -> str:
+    """Return the check for one of several answers; a label of one word is written in either case: "Yes."."""
+    if any(" " in option.strip() for option in options):
+        return write_name("format.constrained_response", {"options": "|".join(options)})
+    return write_name("pattern.require", {"regex": rf"(?i)(?:\A|\W)(?:{'|'.join(map(_spaced, options))})(?:\W|\z)"})
 
 
 def _bracketed(text: str) -> Iterator[Span]:

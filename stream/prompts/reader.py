@@ -21,6 +21,7 @@ from turnsignal.stream.prompts.leftover import (
     is_of_answers,
     is_of_each,
     is_pronoun,
+    keeps_it,
     part_named,
     referent,
 )
@@ -102,7 +103,7 @@ def read_prompt(text: str) -> PromptReading:
         if exemption is not None and len(exempt) < MAX_EXEMPT:
             exempt.setdefault(exemption, Exemption(exemption, sentence))
         before = before if before.startswith(heading) else heading
-        it = "" if order else referent(masked, earlier_sentence)
+        it = "" if order else referent(masked, earlier_sentence) or (part_before if keeps_it(masked) else "")
         scope = Scope(order, part_named(heading), it, part_before)
         asked = propose(Sentence(rest, without_clause(mask(rest)), dividers, paragraphs, splitter, before, scope))
         names, own = [name for name in asked if name in proposed or len(proposed) < MAX_PROPOSALS], masked
