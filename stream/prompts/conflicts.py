@@ -8,6 +8,8 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+import re2
+
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.conditions import condition, without_no_conditions
 from turnsignal.stream.prompts.instructions import LANGUAGES, SAYS
@@ -93,7 +95,6 @@ class _Passages:
             self.sentences.append(sentence)
             at += len(self.lines[-1]) + 1
         self.text = "\n".join(self.lines)
-        self.folded = self.text.casefold() if len(self.text.casefold()) == len(self.text) else self.text.lower()
 
     def sentence_at(self, offset: int) -> str:
         """Return the sentence that an offset of the text is from."""
@@ -119,8 +120,8 @@ def _against(check: str, quotes: _Passages, whole: _Passages, asserting: _Passag
     params = parse_name(check).params
     if check.startswith("keywords."):
         words = [word.casefold() for word in str(params["words"]).split("|")]
-        at = next((place for word in words if (place := quotes.folded.find(word)) >= 0), None)
-        return None if at is None or not quotes.sentences else _Against(quotes.sentence_at(at), True)
+        quoting = next((one for word in words if (one := quotes.first_match(_as_words(word)))), "")
+        return _Against(quoting, True) if quoting else None
     regex = str(params["regex"])
     thing = NAMED_THINGS.get(regex)
     if thing is None and regex != ADDRESS:
@@ -130,6 +131,11 @@ def _against(check: str, quotes: _Passages, whole: _Passages, asserting: _Passag
     sentence = sentence or ("" if thing is None else asserting.first_match(thing))
     sentence = sentence or (asserting.first_match(KIN[regex]) if regex in KIN else "")
     return _Against(sentence, False) if sentence else None
+
+
+def _as_words(words: str) -> Any:
+    """Return a pattern for words that are no parts of others: "he" is not in "the"."""
+    return compile_pattern(rf"(?:^|[^\pL\pN]){re2.escape(words)}(?:$|[^\pL\pN])")
 
 
 def _compiled(regex: str) -> Any:

@@ -10,7 +10,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from turnsignal.stream.prompts.conditions import begins_anew, names_all, opens, tells_of_a_text, without_no_conditions
+from turnsignal.stream.prompts.conditions import (
+    begins_anew,
+    falls_back,
+    keeps_the_answer,
+    names_all,
+    opens,
+    tells_of_a_text,
+    without_no_conditions,
+)
 from turnsignal.stream.prompts.headings import (
     FORBIDS,
     GENERAL,
@@ -109,6 +117,8 @@ def _place(
         doubt, read = outer, plain
         if names_all(masked) or label or (not is_opener and begins_anew(masked)):
             carried = None
+        if index and falls_back(mask(sentences[index - 1])) and keeps_the_answer(masked):
+            carried = None  # "If you don't know, say so. Use three sentences and keep the answer concise."
         if kind == FORBIDS:
             read = joined(label, rest)
             doubt = doubt or (f"stands under “{label}”, which forbids it" if keeps(rest) else None)

@@ -50,3 +50,15 @@ def test_a_word_before_the_unit_may_leave_others_uncounted(prompt: str) -> None:
 @pytest.mark.parametrize("how", ["short", "complete", "full"])
 def test_a_word_for_how_each_is_to_be_leaves_none_uncounted(how: str) -> None:
     assert sure(f"Answer in at most three {how} sentences.") == ["length.number_sentences(at_most=3)"]
+
+
+@pytest.mark.parametrize(
+    "prompt", ["Total length: 150 to 200 words", "Total under 200 words", "Don't go beyond 200 words."]
+)
+def test_a_length_in_total_is_of_the_answer(prompt: str) -> None:
+    assert len(sure(prompt)) == 1
+
+
+def test_what_to_say_when_nothing_is_known_is_no_case_of_the_rule_after_it() -> None:
+    prompt = "If you don't know, say that you don't know. Use three sentences maximum and keep the answer concise."
+    assert sure(prompt) == ["length.number_sentences(at_most=3)"]

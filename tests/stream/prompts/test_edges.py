@@ -33,3 +33,15 @@ def test_a_phrase_stands_at_the_edge_that_is_nearest() -> None:
 def test_one_of_several_labels_is_taken_in_either_case(text: str) -> None:
     (check,) = sure('Answer "yes" or "no".')
     assert parse_check(check).check(Response(text, [], citation_reader())).result is Result.PASS
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        'Put "Stay safe" on its own line at the end of each reply.',
+        'Add the line "Stay safe" as the last line.',
+        'Every answer ends with "Stay safe".',
+    ],
+)
+def test_a_last_line_is_an_end(prompt: str) -> None:
+    assert sure(prompt) == ["startend.end_checker(phrase='Stay safe')"]

@@ -119,3 +119,13 @@ def test_a_rule_about_the_subject_of_the_sentence_before_is_doubtful(prompt: str
 )
 def test_a_rule_about_the_answer_of_the_sentence_before_is_sure(prompt: str) -> None:
     assert [one.doubt for one in read_prompt(ROLE + prompt).proposals] == [None]
+
+
+def test_to_leave_nothing_out_is_no_exception() -> None:
+    prompt = 'Close with: "Internal use only."\n\nNever:\n- leave the disclaimer out'
+    assert any(one.doubt is None for one in read_prompt(prompt).proposals)
+
+
+def test_a_word_within_another_is_not_quoted() -> None:
+    prompt = 'Never use the words "he" or "she".\n\nWrite "the candidate".'
+    assert [one.doubt for one in read_prompt(prompt).proposals][:1] == [None]
