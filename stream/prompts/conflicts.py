@@ -15,7 +15,7 @@ from turnsignal.stream.prompts.conditions import condition, without_no_condition
 from turnsignal.stream.prompts.instructions import LANGUAGES, SAYS
 from turnsignal.stream.prompts.parts import is_of_whole
 from turnsignal.stream.prompts.polarity import denies, names_users_language
-from turnsignal.stream.prompts.proposals import ADDRESS, EMOJIS, KIN, NAMED_THINGS
+from turnsignal.stream.prompts.proposals import ADDRESS, EMOJIS, KIN, NAMED_THINGS, own_marker
 from turnsignal.stream.prompts.reading import Exemption, Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence
 from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, negated
@@ -53,6 +53,7 @@ def settle(
 
     is_one_text: whether the prompt orders one text, whose source may be quoted in it.
     """
+    proposals = _in_own_form(proposals, placed)
     proposals = _in_tags(_in_json(_of_users(_apart(proposals), placed)), placed)
     if is_one_text:
         return proposals
@@ -189,6 +190,17 @@ def _in_json(proposals: list[Proposal]) -> list[Proposal]:
         return proposals
     why = f"may be about a part of the JSON (“{json.sentences[0][:_SHOWN]}”)"
     return [one._replace(doubt=why) if one.doubt is None and _is_of_text(one.check) else one for one in proposals]
+
+
+def _in_own_form(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Proposal]:
+    """Mark as doubtful that answers cite where the prompt shows a marker that is not read as a citation."""
+    shown = next((marker for one in placed if not one.is_heading and (marker := own_marker(one.sentence))), "")
+    if not shown:
+        return proposals
+    why = f"may cite in a form of its own ({shown})"
+    return [
+        one._replace(doubt=why) if one.doubt is None and one.check.startswith("citation.") else one for one in proposals
+    ]
 
 
 def _in_tags(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Proposal]:

@@ -58,11 +58,11 @@ def _placeholder(text: str, check: RequestedCheck) -> str | None:
     if check.kind not in ("words", "edges", "choice", "letters"):
         return None
     if check.check.startswith(("keywords.forbidden", "pattern.forbid")):
-        found = (match[0] for quote in QUOTED.finditer(text) if (match := SAYS["placeholder"].search(quote[0])))
+        holes = (match[0] for quote in QUOTED.finditer(text) if (match := SAYS["placeholder"].search(quote[0])))
     else:
         quotes = (placeholder_in(quote[0], is_choice=check.kind == "choice") for quote in QUOTED.finditer(text))
-        found = (one for one in quotes if one)
-    held = next(found, None)
+        holes = (one for one in quotes if one)
+    held = next(holes, None)
     return None if held is None else f"may hold a placeholder ({held})"
 
 
@@ -345,6 +345,14 @@ def _citations(sentence: Sentence) -> Iterator[RequestedCheck]:
     match = SAYS["must_cite"].search(masked)
     if match is not None and not negated(masked, match.start()):
         yield from asked(["citation.required"], "citations", *spans)
+
+
+def own_marker(text: str) -> str:
+    """Return a marker of citations that a sentence shows and that is of no known style; "" if it shows none."""
+    if SAYS["cite"].search(text) is None or any(pattern.search(text) for pattern in _STYLES.values()):
+        return ""
+    shown = SAYS["marker_shown"].search(text)
+    return "" if shown is None else str(shown[0])
 
 
 def _counted_spans(masked: str) -> list[Span]:

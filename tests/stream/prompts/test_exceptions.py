@@ -129,3 +129,9 @@ def test_to_leave_nothing_out_is_no_exception() -> None:
 def test_a_word_within_another_is_not_quoted() -> None:
     prompt = 'Never use the words "he" or "she".\n\nWrite "the candidate".'
     assert [one.doubt for one in read_prompt(prompt).proposals][:1] == [None]
+
+
+@pytest.mark.parametrize("marker", ["(Source 2)", "[Source: a.pdf]", "[Clause 4.2]", "(section 3.1)"])
+def test_a_marker_that_is_not_read_as_a_citation_makes_citing_doubtful(marker: str) -> None:
+    reading = read_prompt(f"Always cite your sources.\n\nA citation looks like {marker}.")
+    assert [one.doubt for one in reading.proposals] == [f"may cite in a form of its own ({marker})"]

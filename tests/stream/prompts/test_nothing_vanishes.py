@@ -84,3 +84,9 @@ def test_a_rule_without_usual_wording_is_listed(rule: str) -> None:
 )
 def test_what_is_said_in_a_case_is_exempt(rule: str) -> None:
     assert [one.sentence for one in read_prompt(rule).exempt] == [rule]
+
+
+@pytest.mark.parametrize("heading", ["AVOID the following phrases:", "Never use these phrases:", "## Banned phrases"])
+def test_what_stands_under_a_ban_is_forbidden(heading: str) -> None:
+    (one,) = read_prompt(f'{heading}\n- "delve into"').proposals
+    assert (one.check, one.doubt) == ("keywords.forbidden_words(words='delve into')", None)
