@@ -53,7 +53,7 @@ def settle(
 
     is_one_text: whether the prompt orders one text, whose source may be quoted in it.
     """
-    proposals = _in_own_form(proposals, placed)
+    proposals = _not_said(_in_own_form(proposals, placed), placed)
     proposals = _in_tags(_in_json(_of_users(_apart(proposals), placed)), placed)
     if is_one_text:
         return proposals
@@ -190,6 +190,23 @@ def _in_json(proposals: list[Proposal]) -> list[Proposal]:
         return proposals
     why = f"may be about a part of the JSON (“{json.sentences[0][:_SHOWN]}”)"
     return [one._replace(doubt=why) if one.doubt is None and _is_of_text(one.check) else one for one in proposals]
+
+
+def _not_said(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Proposal]:
+    """Mark as doubtful that answers say what another sentence wants left out: 'Never end complaints with "Bye"'."""
+    left_out: dict[str, str] = {}
+    for one in placed:
+        masked = mask(one.read)
+        for quote in QUOTED.finditer(one.read):
+            if negated(masked, quote.start()):
+                left_out.setdefault(quote[0].strip().casefold(), one.sentence)
+    for at, one in enumerate(proposals):
+        if one.doubt is None and one.check.startswith(("startend.", "pattern.require", "keywords.existence")):
+            quotes = (quote[0].strip().casefold() for own in one.sentences for quote in QUOTED.finditer(own))
+            other = next((left_out[quote] for quote in quotes if quote in left_out), None)
+            if other is not None and other not in one.sentences:
+                proposals[at] = one._replace(doubt=f"has an exception (“{other[:_SHOWN]}”)")
+    return proposals
 
 
 def _in_own_form(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Proposal]:

@@ -63,7 +63,7 @@ def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
 def _is_at_an_edge(before: str) -> bool:
     """Return whether an amount is what an answer starts or ends with; before: the sentence up to it."""
     edge = SAYS["edge_of"].search(before)
-    return edge is not None and SAYS["of_whole"].search(edge[0].partition(" ")[2]) is None
+    return edge is not None and SAYS["of_whole"].search(edge["beside"]) is None
 
 
 def _is_summand(masked: str, amount: Amount) -> bool:

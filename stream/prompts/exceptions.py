@@ -74,6 +74,8 @@ def _waiving(placed: list[PlacedSentence]) -> dict[str, list[_Waiver]]:
             if kind != "more" and _SAYS["more_than"].search(masked[denied.start() :]) is not None:
                 continue  # a bound
             is_some = one.doubt is not None or condition(masked, "")[1] is not None
+            if kind == "lists" and (not is_some or negated(masked, denied.start())):
+                continue  # where all answers hold a list, the limit counts it
             if is_some or _SAYS["rest"].search(masked[denied.end() :]) is not None:
                 waivers.setdefault(kind, []).append((one.sentence, platforms_in(masked)))
     return waivers

@@ -10,8 +10,8 @@ from turnsignal.stream.prompts.wording import compile_pattern
 _NOUNS = r"urls?|hyper ?links?|links?|web addresses|lists?|titles?|captions?|names?|labels?|code"
 _MORE = rf"{_NOUNS}|texts?|answers?|repl(?:y|ies)|messages?"
 _THING = "|".join(WORDED["forbidden"])
-_AFTER_IT = compile_pattern(rf"^[\s-]+(?:{_THING}|{_MORE})\b")
-_BEFORE_IT = compile_pattern(rf"\b(?:{_THING}|{_NOUNS})[\s-]+$")
+_AFTER_IT = compile_pattern(rf"^[\s-]+(?:{_THING}|{_MORE})\b|^-\pL")
+_BEFORE_IT = compile_pattern(rf"\b(?:{_THING}|{_NOUNS})[\s-]+$|\pL-$|-style\s+$")
 #: a kind of Markdown that is written with the very signs that the check looks for
 _IN_MARKDOWN = compile_pattern(r"\bmarkdown(?:[ -]style)?[\s-]+$")
 _SHOWN = compile_pattern(r"^[^.;:,]{0,60}?\bas\s+[\w·]|^\s+(?:like|instead|rather)\b")

@@ -45,3 +45,8 @@ def test_one_of_several_labels_is_taken_in_either_case(text: str) -> None:
 )
 def test_a_last_line_is_an_end(prompt: str) -> None:
     assert sure(prompt) == ["startend.end_checker(phrase='Stay safe')"]
+
+
+@pytest.mark.parametrize("limit", ["keep it under 50 words", "never exceed 49 words"])
+def test_a_limit_beside_a_start_is_of_the_answer(limit: str) -> None:
+    assert "length.number_words(at_most=49)" in sure(f'Start every answer with "Hi!" and {limit}.')
