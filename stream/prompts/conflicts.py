@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import re2
 
 from turnsignal.stream.names import parse_name
-from turnsignal.stream.prompts.conditions import condition, without_no_conditions
+from turnsignal.stream.prompts.conditions import condition, names_all, tells_of_a_text, without_no_conditions
 from turnsignal.stream.prompts.instructions import LANGUAGES, SAYS
 from turnsignal.stream.prompts.parts import is_of_whole
 from turnsignal.stream.prompts.polarity import denies, names_users_language
@@ -57,6 +57,7 @@ def settle(
     proposals = _in_tags(_in_json(_of_users(_apart(proposals), placed)), placed)
     if is_one_text:
         return proposals
+    proposals = _of_other_texts(proposals, placed)
     forbidding = [index for index, one in enumerate(proposals) if one.doubt is None and _forbids(one.check)]
     if not forbidding:
         return proposals
@@ -200,12 +201,12 @@ def _not_said(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[P
         for quote in QUOTED.finditer(one.read):
             if negated(masked, quote.start()):
                 left_out.setdefault(quote[0].strip().casefold(), one.sentence)
-    for at, one in enumerate(proposals):
-        if one.doubt is None and one.check.startswith(("startend.", "pattern.require", "keywords.existence")):
-            quotes = (quote[0].strip().casefold() for own in one.sentences for quote in QUOTED.finditer(own))
+    for at, saying in enumerate(proposals):
+        if saying.doubt is None and saying.check.startswith(("startend.", "pattern.require", "keywords.existence")):
+            quotes = (quote[0].strip().casefold() for own in saying.sentences for quote in QUOTED.finditer(own))
             other = next((left_out[quote] for quote in quotes if quote in left_out), None)
-            if other is not None and other not in one.sentences:
-                proposals[at] = one._replace(doubt=f"has an exception (“{other[:_SHOWN]}”)")
+            if other is not None and other not in saying.sentences:
+                proposals[at] = saying._replace(doubt=f"has an exception (“{other[:_SHOWN]}”)")
     return proposals
 
 
@@ -226,7 +227,26 @@ def _in_tags(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Pr
     if tagged is None:
         return proposals
     why = f"may be about what stands in a tag (“{tagged.sentence[:_SHOWN]}”)"
-    return [one._replace(doubt=why) if one.doubt is None and _is_of_text(one.check) else one for one in proposals]
+    return [
+        one._replace(doubt=why)
+        if one.doubt is None and (_is_of_text(one.check) or one.check.startswith("keywords."))
+        else one
+        for one in proposals
+    ]
+
+
+def _of_other_texts(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Proposal]:
+    """Mark as doubtful how something starts and ends where a sentence beside it tells how a text of its own is made."""
+    told = {one.heading: one.sentence for one in placed if not one.is_heading and tells_of_a_text(mask(one.sentence))}
+    if not told:
+        return proposals
+    own = {one.sentence: one.heading for one in placed}
+    for at, one in enumerate(proposals):
+        if one.doubt is None and one.check.startswith(("startend.end", "pattern.require")):
+            beside = next((told[own[each]] for each in one.sentences if own.get(each) in told), None)
+            if beside is not None and not any(names_all(mask(each)) for each in one.sentences):
+                proposals[at] = one._replace(doubt=f"may be about something else (“{beside[:_SHOWN]}”)")
+    return proposals
 
 
 def _is_of_text(check: str) -> bool:

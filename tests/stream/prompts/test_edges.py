@@ -50,3 +50,11 @@ def test_a_last_line_is_an_end(prompt: str) -> None:
 @pytest.mark.parametrize("limit", ["keep it under 50 words", "never exceed 49 words"])
 def test_a_limit_beside_a_start_is_of_the_answer(limit: str) -> None:
     assert "length.number_words(at_most=49)" in sure(f'Start every answer with "Hi!" and {limit}.')
+
+
+def test_what_follows_a_start_leaves_it_the_start() -> None:
+    assert len(sure('Start with "TL;DR:" and one sentence. Then three to five paragraphs.')) == 1
+
+
+def test_how_a_text_of_its_own_ends_is_no_end_of_answers() -> None:
+    assert sure('A recipe always has a title.\nSmall talk: one sentence.\nFinish with "Enjoy!".') == []
