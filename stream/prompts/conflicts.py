@@ -237,13 +237,14 @@ def _in_tags(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Pr
 
 def _of_other_texts(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Proposal]:
     """Mark as doubtful how something starts and ends where a sentence beside it tells how a text of its own is made."""
-    told = {one.heading: one.sentence for one in placed if not one.is_heading and tells_of_a_text(mask(one.sentence))}
-    if not told:
+    rules = [one for one in placed if not one.is_heading]
+    telling = {one.heading: one.sentence for one in rules if tells_of_a_text(mask(one.sentence))}
+    if not telling:
         return proposals
     own = {one.sentence: one.heading for one in placed}
     for at, one in enumerate(proposals):
         if one.doubt is None and one.check.startswith(("startend.end", "pattern.require")):
-            beside = next((told[own[each]] for each in one.sentences if own.get(each) in told), None)
+            beside = next((telling[own[each]] for each in one.sentences if own.get(each) in telling), None)
             if beside is not None and not any(names_all(mask(each)) for each in one.sentences):
                 proposals[at] = one._replace(doubt=f"may be about something else (“{beside[:_SHOWN]}”)")
     return proposals

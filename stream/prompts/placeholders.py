@@ -24,6 +24,9 @@ def placeholder_in(quote: str, *, is_choice: bool = False) -> str:
         match = pattern.search(quote)
         if match is not None:
             return str(match[0])
+    either = _SAYS["either"].search(_SAYS["both"].sub("", quote))
+    if either is not None:
+        return str(either[0]).strip(' "“”(),.!?:')
     if is_choice or _SAYS["small"].search(quote) is None:
         return ""
     start = len(label[0]) if (label := _SAYS["label"].match(quote)) is not None else 0

@@ -106,6 +106,8 @@ def _keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
                 either = "says which of several forms to use"  # 'the formal "usted"'
             elif not no and match[0].strip().casefold() in ("use", "using") and " " not in "".join(words):
                 either = "may say how something is called"  # 'use "you"'
+            elif no and SAYS["as_a"].search(masked) is not None:
+                either = "says in which place or sense"  # 'never use "please" as the first word'
             elif not no and _is_habit(masked, match[0]):
                 either = "may say how to speak"  # 'be polite: say "please"'
             yield from asked([name], "words", *spans, doubt=either or _otherwise(masked))

@@ -46,3 +46,12 @@ def test_what_a_length_includes_is_not_asked_for(length: str) -> None:
 @pytest.mark.parametrize("label", ["Text", "Caption", "Message", "Body"])
 def test_a_label_before_a_length_names_a_part(label: str) -> None:
     assert sure(f"{label}: 100-150 words.") == []
+
+
+@pytest.mark.parametrize("text", ["Good morning/afternoon", "Dear Sir/Madam,"])
+def test_two_words_with_a_slash_are_a_choice(text: str) -> None:
+    assert sure(f'Start every reply with "{text}".') == []
+
+
+def test_a_word_in_one_place_is_not_forbidden_in_others() -> None:
+    assert sure('Never use "please" as the first word.') == []
