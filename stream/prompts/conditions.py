@@ -74,6 +74,22 @@ def opens(masked: str) -> bool:
     return match is not None and kind_of(match[0].strip(",: ")) != GENERAL
 
 
+def falls_back(masked: str) -> bool:
+    """Return whether a sentence says what to answer when nothing is known."""
+    return _SAYS["falls_back"].search(masked) is not None
+
+
+def keeps_the_answer(masked: str) -> bool:
+    """Return whether a sentence says how the answer is to be kept, which after a fallback is any answer."""
+    return _SAYS["of_the_answer"].search(masked) is not None
+
+
+def tells_of_a_text(masked: str) -> bool:
+    """Return whether a sentence tells how a text of its own is written, which those after it may be about."""
+    match = _SAYS["of_a_text"].match(masked)
+    return match is not None and _SAYS["whole"].search(match["text"]) is None
+
+
 def begins_anew(masked: str) -> bool:
     """Return whether a sentence gives a rule of its own, so that an earlier condition within a paragraph is over."""
     return _SAYS["anew"].search(masked) is not None

@@ -8,11 +8,14 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+import re2
+
 from turnsignal.stream.names import parse_name
-from turnsignal.stream.prompts.conditions import without_no_conditions
+from turnsignal.stream.prompts.conditions import condition, names_all, tells_of_a_text, without_no_conditions
+from turnsignal.stream.prompts.instructions import LANGUAGES, SAYS
 from turnsignal.stream.prompts.parts import is_of_whole
 from turnsignal.stream.prompts.polarity import denies, names_users_language
-from turnsignal.stream.prompts.proposals import ADDRESS, EMOJIS, NAMED_THINGS
+from turnsignal.stream.prompts.proposals import ADDRESS, EMOJIS, KIN, NAMED_THINGS, own_marker
 from turnsignal.stream.prompts.reading import Exemption, Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence
 from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, negated
@@ -50,9 +53,11 @@ def settle(
 
     is_one_text: whether the prompt orders one text, whose source may be quoted in it.
     """
-    proposals = _in_json(_of_users(_apart(proposals), placed))
+    proposals = _not_said(_in_own_form(proposals, placed), placed)
+    proposals = _in_tags(_in_json(_of_users(_apart(proposals), placed)), placed)
     if is_one_text:
         return proposals
+    proposals = _of_other_texts(proposals, placed)
     forbidding = [index for index, one in enumerate(proposals) if one.doubt is None and _forbids(one.check)]
     if not forbidding:
         return proposals
@@ -92,7 +97,6 @@ class _Passages:
             self.sentences.append(sentence)
             at += len(self.lines[-1]) + 1
         self.text = "\n".join(self.lines)
-        self.folded = self.text.casefold() if len(self.text.casefold()) == len(self.text) else self.text.lower()
 
     def sentence_at(self, offset: int) -> str:
         """Return the sentence that an offset of the text is from."""
@@ -118,8 +122,8 @@ def _against(check: str, quotes: _Passages, whole: _Passages, asserting: _Passag
     params = parse_name(check).params
     if check.startswith("keywords."):
         words = [word.casefold() for word in str(params["words"]).split("|")]
-        at = next((place for word in words if (place := quotes.folded.find(word)) >= 0), None)
-        return None if at is None or not quotes.sentences else _Against(quotes.sentence_at(at), True)
+        quoting = next((one for word in words if (one := quotes.first_match(_as_words(word)))), "")
+        return _Against(quoting, True) if quoting else None
     regex = str(params["regex"])
     thing = NAMED_THINGS.get(regex)
     if thing is None and regex != ADDRESS:
@@ -127,7 +131,13 @@ def _against(check: str, quotes: _Passages, whole: _Passages, asserting: _Passag
     texts = whole if regex in (ADDRESS, EMOJIS) else quotes
     sentence = texts.first_match(compile_pattern(regex) if regex == ADDRESS else _compiled(regex))
     sentence = sentence or ("" if thing is None else asserting.first_match(thing))
+    sentence = sentence or (asserting.first_match(KIN[regex]) if regex in KIN else "")
     return _Against(sentence, False) if sentence else None
+
+
+def _as_words(words: str) -> Any:
+    """Return a pattern for words that are no parts of others: "he" is not in "the"."""
+    return compile_pattern(rf"(?:^|[^\pL\pN]){re2.escape(words)}(?:$|[^\pL\pN])")
 
 
 def _compiled(regex: str) -> Any:
@@ -149,12 +159,29 @@ def _of_users(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[P
     if not any(one.doubt is None and one.check.startswith("language.") for one in proposals):
         return proposals
     other = next((one for one in placed if names_users_language(without_no_conditions(mask(one.sentence)))), None)
-    if other is None:
-        return proposals
-    why = f"contradicts “{other.sentence[:_SHOWN]}”"
-    return [
-        one._replace(doubt=why) if one.doubt is None and one.check.startswith("language.") else one for one in proposals
-    ]
+    answered = _answered_in(placed)
+    for at, one in enumerate(proposals):
+        if one.doubt is not None or not one.check.startswith("language."):
+            continue
+        codes = (sentence for code, sentence in answered.items() if f"code={code})" not in one.check)
+        against = other.sentence if other is not None else next(codes, None)
+        if against is not None:
+            is_some = other is None and condition(mask(against), "")[1] is not None
+            what = "has an exception (“{}”)" if is_some else "contradicts “{}”"
+            proposals[at] = one._replace(doubt=what.format(against[:_SHOWN]))
+    return proposals
+
+
+def _answered_in(placed: list[PlacedSentence]) -> dict[str, str]:
+    """Return the codes of the languages that sentences want answers in, each with the first such sentence."""
+    answered: dict[str, str] = {}
+    for one in placed:
+        masked = mask(one.sentence)
+        if one.is_heading or denies(masked):
+            continue
+        for match in SAYS["answered_in"].finditer(masked):
+            answered.setdefault(LANGUAGES[(match["name"] or match["other"]).casefold()], one.sentence)
+    return answered
 
 
 def _in_json(proposals: list[Proposal]) -> list[Proposal]:
@@ -164,6 +191,63 @@ def _in_json(proposals: list[Proposal]) -> list[Proposal]:
         return proposals
     why = f"may be about a part of the JSON (“{json.sentences[0][:_SHOWN]}”)"
     return [one._replace(doubt=why) if one.doubt is None and _is_of_text(one.check) else one for one in proposals]
+
+
+def _not_said(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Proposal]:
+    """Mark as doubtful that answers say what another sentence wants left out: 'Never end complaints with "Bye"'."""
+    left_out: dict[str, str] = {}
+    for one in placed:
+        masked = mask(one.read)
+        for quote in QUOTED.finditer(one.read):
+            if negated(masked, quote.start()):
+                left_out.setdefault(quote[0].strip().casefold(), one.sentence)
+    for at, saying in enumerate(proposals):
+        if saying.doubt is None and saying.check.startswith(("startend.", "pattern.require", "keywords.existence")):
+            quotes = (quote[0].strip().casefold() for own in saying.sentences for quote in QUOTED.finditer(own))
+            other = next((left_out[quote] for quote in quotes if quote in left_out), None)
+            if other is not None and other not in saying.sentences:
+                proposals[at] = saying._replace(doubt=f"has an exception (“{other[:_SHOWN]}”)")
+    return proposals
+
+
+def _in_own_form(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Proposal]:
+    """Mark as doubtful that answers cite where the prompt shows a marker that is not read as a citation."""
+    shown = next((marker for one in placed if not one.is_heading and (marker := own_marker(one.sentence))), "")
+    if not shown:
+        return proposals
+    why = f"may cite in a form of its own ({shown})"
+    return [
+        one._replace(doubt=why) if one.doubt is None and one.check.startswith("citation.") else one for one in proposals
+    ]
+
+
+def _in_tags(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Proposal]:
+    """Mark as doubtful what an answer that is put in a tag starts and ends with, and its length: there may be more."""
+    tagged = next((one for one in placed if SAYS["put_in_tags"].search(one.sentence) is not None), None)
+    if tagged is None:
+        return proposals
+    why = f"may be about what stands in a tag (“{tagged.sentence[:_SHOWN]}”)"
+    return [
+        one._replace(doubt=why)
+        if one.doubt is None and (_is_of_text(one.check) or one.check.startswith("keywords."))
+        else one
+        for one in proposals
+    ]
+
+
+def _of_other_texts(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Proposal]:
+    """Mark as doubtful how something starts and ends where a sentence beside it tells how a text of its own is made."""
+    rules = [one for one in placed if not one.is_heading]
+    telling = {one.heading: one.sentence for one in rules if tells_of_a_text(mask(one.sentence))}
+    if not telling:
+        return proposals
+    own = {one.sentence: one.heading for one in placed}
+    for at, one in enumerate(proposals):
+        if one.doubt is None and one.check.startswith(("startend.end", "pattern.require")):
+            beside = next((telling[own[each]] for each in one.sentences if own.get(each) in telling), None)
+            if beside is not None and not any(names_all(mask(each)) for each in one.sentences):
+                proposals[at] = one._replace(doubt=f"may be about something else (“{beside[:_SHOWN]}”)")
+    return proposals
 
 
 def _is_of_text(check: str) -> bool:

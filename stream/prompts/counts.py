@@ -45,6 +45,10 @@ def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
         elif unit in _OF_PARTS:
             doubt = "counts one part of several" if _is_summand(sentence.masked, amount) else None
             whole = amount
+        if _is_at_an_edge(sentence.masked[: amount.start]):
+            doubt = doubt or "may be of how the answer begins or ends"
+        if amount.kind:
+            doubt = doubt or f"may count only some of them ({amount.kind})"
         if unit == "times":
             spans += [match.span() for match in SAYS["word"].finditer(sentence.text)]
             spans += [match.span() for match in SAYS["capital_words"].finditer(sentence.masked)]
@@ -54,6 +58,12 @@ def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
         for name in _counted(amount, unit, sentence):
             kind = "case" if name.startswith("case.") else _UNIT_KINDS.get(unit, "counts")
             yield from asked([name], kind, *spans, doubt=doubt)
+
+
+def _is_at_an_edge(before: str) -> bool:
+    """Return whether an amount is what an answer starts or ends with; before: the sentence up to it."""
+    edge = SAYS["edge_of"].search(before)
+    return edge is not None and SAYS["of_whole"].search(edge["beside"]) is None
 
 
 def _is_summand(masked: str, amount: Amount) -> bool:

@@ -64,14 +64,18 @@ def _waiving(placed: list[PlacedSentence]) -> dict[str, list[_Waiver]]:
     for one in placed:
         if one.is_heading or explains(mask(one.sentence)):
             continue
-        masked = without_no_conditions(mask(one.sentence))
+        masked = without_no_conditions(mask(one.read))
         for kind in _WAIVERS:
             denied = _SAYS[kind].search(masked)
             if denied is None or (kind in _ASSERTED and negated(masked, denied.start())):
                 continue
+            if _SAYS["leaves_out"].match(masked[denied.start() :]) is not None and negated(masked, denied.start()):
+                continue  # "never leave the disclaimer out"
             if kind != "more" and _SAYS["more_than"].search(masked[denied.start() :]) is not None:
                 continue  # a bound
             is_some = one.doubt is not None or condition(masked, "")[1] is not None
+            if kind == "lists" and (not is_some or negated(masked, denied.start())):
+                continue  # where all answers hold a list, the limit counts it
             if is_some or _SAYS["rest"].search(masked[denied.end() :]) is not None:
                 waivers.setdefault(kind, []).append((one.sentence, platforms_in(masked)))
     return waivers

@@ -18,6 +18,7 @@ _PARTS = frozenset(_BUILT["parts"].split())
 _SAYS = read_patterns(_BUILT["patterns"])
 _WORD = compile_pattern(r"[\pL\pN&/][\pL\pN'’/-]*")
 
+_SAID = frozenset(_BUILT["said"].split())
 _SERIES = frozenset(_BUILT["series"].split())
 GENERAL, FORBIDS, EXAMPLE, UNKNOWN = "general", "forbids", "example", "unknown"
 
@@ -77,10 +78,11 @@ def kind_of(label: str, product: frozenset[str] = frozenset(), *, is_label: bool
         return EXAMPLE
     plain = _SAYS["neutral"].sub(" ", masked)
     words = [word[0].casefold().replace("’", "'") for word in _WORD.finditer(plain)]
+    denials = len(_SAYS["forbids"].findall(plain))
+    general = general | _SAID if denials else general
     left = [word for word in words if word not in general and word not in product and not word.isdigit()]
     if left or not words or _is_one_of_several(words) or ("·" in masked and _SAYS["named"].search(masked) is None):
         return UNKNOWN
-    denials = len(_SAYS["forbids"].findall(plain))
     if not denials:
         return GENERAL
     return FORBIDS if denials == 1 and _SAYS["both"].search(plain) is None else UNKNOWN
@@ -100,7 +102,7 @@ def keeps(item: str) -> bool:
 
 def joined(forbids: str, item: str) -> str:
     """Return an item of a list of what is forbidden as one sentence: "Never" and "use emojis" → "Never use emojis"."""
-    if _SAYS["denied"].search(item) is not None or keeps(item):
+    if _SAYS["denied"].search(mask(item)) is not None or keeps(item):
         return item
     if _SAYS["verb"].search(item) is not None and _SAYS["avoid"].search(forbids) is None:
         return f"Never {item[:1].lower()}{item[1:]}"

@@ -73,7 +73,7 @@ def doubts(masked: str, asked: Sequence[RequestedCheck], signs: list[Span], scop
     taken = [*signs, *(span for one in asked for span in one.spans)]
     kinds = [frozenset(one.kind for one in asked if _holds(clause, one)) for clause in clauses]
     left = [_left(masked, clause, taken, kinds[at], scope) for at, clause in enumerate(clauses)]
-    return [one.doubt or _narrowed(one.kind, scope) or _doubt(masked, clauses, left, one, scope) for one in asked]
+    return [_narrowed(one.kind, scope) or _doubt(masked, clauses, left, one, scope) or one.doubt for one in asked]
 
 
 def ordered(sentences: Iterable[str]) -> str:
@@ -101,6 +101,11 @@ def referent(masked: str, before: str) -> str:
         return ""
     part = part_named(before)
     return part or "it" if _SAYS["stands_for"].search(masked) else part if _SAYS["keeps_it"].search(masked) else ""
+
+
+def keeps_it(masked: str) -> bool:
+    """Return whether a sentence says how "it" is to be written: "Keep it short."."""
+    return _SAYS["keeps_it"].search(masked) is not None
 
 
 def is_pronoun(masked: str) -> bool:

@@ -20,11 +20,11 @@ def part_made(masked: str, product: str) -> str:
 
     product: words for the text that the whole prompt orders, which is no part.
     """
-    for key in ("edge", "ordinal", "made"):
+    for key in ("edge", "ordinal", "kept", "made"):
         match = _SAYS[key].search(masked)
         if match is not None:
             words = match["part"].casefold().split()
-            named = match["part"] if key == "edge" else masked  # "Start every reply with a summary"
+            named = match["part"] if key in ("edge", "kept") else masked  # "Start every reply with a summary"
             is_whole = _SAYS["answer"].search(named) is not None or not set(words).isdisjoint(product.split())
             return "" if is_whole or "·" in masked else match["part"].casefold()
     return ""

@@ -132,6 +132,8 @@ def let_off(check: str, sentence: str, text: str, masked: str, languages: frozen
     if again or (about_it and _SAYS["exempts"].search(bare) is not None):
         shown = f'("{text[:_SHOWN]}{"…" if len(text) > _SHOWN else ""}")'
         is_part = not again and _SAYS["continued"].search(masked) is not None
+        if is_part and check.startswith("pattern.require(regex='(?i)\\\\A"):
+            return None  # what an answer starts with stays its start, whatever follows
         return f"is followed by more {shown}" if is_part else f"has an exception in the next sentence {shown}"
     return None
 

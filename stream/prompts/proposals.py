@@ -14,6 +14,8 @@ from turnsignal.stream.names import Value, write_name
 from turnsignal.stream.prompts.counts import counts, letters
 from turnsignal.stream.prompts.instructions import LANGUAGES, NO_WORDS, SAYS, WORDED, Sentence, asked
 from turnsignal.stream.prompts.leftover import RequestedCheck, Span, doubts
+from turnsignal.stream.prompts.narrower import only_some
+from turnsignal.stream.prompts.placeholders import placeholder_in
 from turnsignal.stream.prompts.polarity import reaches, turned
 from turnsignal.stream.prompts.wording import (
     QUOTED,
@@ -34,6 +36,9 @@ EMOJIS: str = WORDED["forbidden"]["emojis?|emoticons?"]  #: pattern of a check t
 _THINGS = {compile_pattern(rf"\b(?:{words})\b"): pattern for words, pattern in WORDED["forbidden"].items()}
 #: pattern of a check that forbids → what the words for its thing are
 NAMED_THINGS = {pattern: words for words, pattern in _THINGS.items()}
+#: pattern of a check that forbids → what words for things that it finds, too, look like
+KIN = {WORDED["forbidden"][thing]: compile_pattern(words) for thing, words in WORDED["kin"].items()}
+KIN[ADDRESS] = SAYS["gives_links"]
 
 
 def propose(sentence: Sentence) -> dict[str, str | None]:
@@ -43,6 +48,7 @@ def propose(sentence: Sentence) -> dict[str, str | None]:
     proposed: dict[str, str | None] = {}
     for check, doubt in zip(requested, doubts(sentence.masked, requested, signs, sentence.scope), strict=True):
         doubt = doubt or turned(sentence.masked, check) or _placeholder(sentence.text, check)
+        doubt = doubt or only_some(sentence.masked, check)
         proposed[check.check] = proposed.get(check.check, doubt) and doubt
     return proposed
 
@@ -51,9 +57,13 @@ def _placeholder(text: str, check: RequestedCheck) -> str | None:
     """Return a doubt if what is to be said holds a placeholder, as "Hi {{name}}", which answers fill in."""
     if check.kind not in ("words", "edges", "choice", "letters"):
         return None
-    held = (SAYS["placeholder"].search(quote[0]) for quote in QUOTED.finditer(text))
-    match = next((match for match in held if match is not None), None)
-    return None if match is None else f"holds a placeholder ({match[0]})"
+    if check.check.startswith(("keywords.forbidden", "pattern.forbid")):
+        holes = (match[0] for quote in QUOTED.finditer(text) if (match := SAYS["placeholder"].search(quote[0])))
+    else:
+        quotes = (placeholder_in(quote[0], is_choice=check.kind == "choice") for quote in QUOTED.finditer(text))
+        holes = (one for one in quotes if one)
+    held = next(holes, None)
+    return None if held is None else f"may hold a placeholder ({held})"
 
 
 def _keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
@@ -96,8 +106,18 @@ def _keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
                 either = "says which of several forms to use"  # 'the formal "usted"'
             elif not no and match[0].strip().casefold() in ("use", "using") and " " not in "".join(words):
                 either = "may say how something is called"  # 'use "you"'
+            elif no and SAYS["as_a"].search(masked) is not None:
+                either = "says in which place or sense"  # 'never use "please" as the first word'
+            elif not no and _is_habit(masked, match[0]):
+                either = "may say how to speak"  # 'be polite: say "please"'
             yield from asked([name], "words", *spans, doubt=either or _otherwise(masked))
             return
+
+
+def _is_habit(masked: str, listing: str) -> bool:
+    """Return whether words may be for whenever they fit, as nothing says that every answer holds them."""
+    is_placed = any(SAYS[key].search(masked) is not None for key in ("each_answer", "at_an_edge"))
+    return listing.split()[-1].casefold().strip(":") in _SPOKEN and not is_placed
 
 
 def _otherwise(masked: str) -> str | None:
@@ -136,8 +156,11 @@ def _ends(sentence: Sentence) -> Iterator[RequestedCheck]:
             if not quotes or quotes[0].start() - match.end() > 30 or SAYS["of_a_part"].search(before):
                 continue
             phrases = [next(part for part in quote.groups() if part).strip() for quote in quotes]
-            if not all(phrases):
-                continue
+            other = SAYS["starts_too" if at_end else "ends_too"]
+            if not all(phrases) or other.search(sentence.masked[match.start() + 1 : quotes[0].start()]) is not None:
+                continue  # "Start with one sentence and end with …"
+            more = SAYS["more_after"].search(sentence.masked[quotes[-1].end() :]) if at_end else None
+            doubt = None if more is None else f"more may follow it ({more[0].strip(' ,')} …)"
             phrase = "|".join(_spaced(one) for one in phrases)
             phrase = f"(?:{phrase})" if len(phrases) > 1 else phrase
             if negated(sentence.masked, match.start()):
@@ -148,7 +171,8 @@ def _ends(sentence: Sentence) -> Iterator[RequestedCheck]:
             else:
                 edge = rf"{phrase}[\W_]*\z" if at_end else rf"\A\s*{phrase}"
                 name = write_name("pattern.require", {"regex": f"(?i){edge}"})
-            yield from asked([name], "edges", (match.start(), match.start() + 1), *(quote.span() for quote in quotes))
+            spans = [(match.start(), match.start() + 1), *(quote.span() for quote in quotes)]
+            yield from asked([name], "edges", *spans, doubt=doubt)
             break
 
 
@@ -220,11 +244,19 @@ def _shapes(sentence: Sentence) -> Iterator[RequestedCheck]:
     if match is not None and not negated(masked, match.end()):
         quotes = list(QUOTED.finditer(sentence.text))
         options = [next(part for part in quote.groups() if part) for quote in quotes]
-        if len(options) > 1 and not any("|" in option for option in options):
-            check = write_name("format.constrained_response", {"options": "|".join(dict.fromkeys(options))})
+        is_edge = bool(quotes) and SAYS["begins_or_ends"].search(masked[: quotes[0].start()]) is not None
+        if len(options) > 1 and not is_edge and not any("|" in option for option in options):
+            check = _chosen(list(dict.fromkeys(options)))
             spans = [(match.start(), match.start() + 1), *(quote.span() for quote in quotes)]
             more = "asks for more than the choice" if SAYS["and_more"].search(masked[quotes[-1].end() :]) else None
             yield from asked([check], "choice", *spans, doubt=more or _otherwise(masked))
+
+
+def _chosen(options: list[str]) -> str:
+    """Return the check for one of several answers; a label of one word is written in either case: "Yes."."""
+    if any(" " in option.strip() for option in options):
+        return write_name("format.constrained_response", {"options": "|".join(options)})
+    return write_name("pattern.require", {"regex": rf"(?i)(?:\A|\W)(?:{'|'.join(map(_spaced, options))})(?:\W|\z)"})
 
 
 def _bracketed(text: str) -> Iterator[Span]:
@@ -277,8 +309,6 @@ def _forbids(sentence: Sentence) -> Iterator[RequestedCheck]:
         if spans and not any(amount.unit in ("bullets", "exclamations", "hashtags") for amount in amounts(masked)):
             name = write_name("pattern.forbid", {"regex": regex} | ({} if regex in _IN_CODE else {"skip_code": True}))
             doubt = None if len(spans) == len(things) else "names it in another sense, too"
-            if any(_ANY_THING.match(masked[end:].lstrip()) for _, end in spans):
-                doubt = "names it as a kind of something else"  # "bold headings"
             yield from asked([name], "things", *spans, doubt=doubt)
 
 
@@ -293,13 +323,14 @@ def _forbids_thing(masked: str, start: int, end: int) -> bool:
 
 def _citations(sentence: Sentence) -> Iterator[RequestedCheck]:
     """Hoffer's instructions about citations and tables."""
-    text, masked = sentence.text, sentence.masked
+    text = sentence.text
+    masked = SAYS["counted_in"].sub(lambda phrase: " " * len(phrase[0]), sentence.masked)  # counted, not asked for
     cells = SAYS["in_cells"].search(masked)
     if cells is not None and SAYS["no_breaks"].search(masked):
         yield from asked(["table.cells"], "citations", cells.span())
     cite = SAYS["cite"].search(masked)
     url = SAYS["urls"].search(masked)
-    if url is not None and forbidden(masked, url.start(), url.end()):
+    if url is not None and _forbids_thing(masked, *url.span()):
         is_source = cite is not None  # others are forbidden in answers that cite nothing, too
         name = "citation.no_source_urls" if is_source else write_name("pattern.forbid", {"regex": ADDRESS})
         yield from asked([name], "links", url.span())
@@ -316,6 +347,14 @@ def _citations(sentence: Sentence) -> Iterator[RequestedCheck]:
     match = SAYS["must_cite"].search(masked)
     if match is not None and not negated(masked, match.start()):
         yield from asked(["citation.required"], "citations", *spans)
+
+
+def own_marker(text: str) -> str:
+    """Return a marker of citations that a sentence shows and that is of no known style; "" if it shows none."""
+    if SAYS["cite"].search(text) is None or any(pattern.search(text) for pattern in _STYLES.values()):
+        return ""
+    shown = SAYS["marker_shown"].search(text)
+    return "" if shown is None else str(shown[0])
 
 
 def _counted_spans(masked: str) -> list[Span]:
@@ -344,6 +383,7 @@ _SIGNED = frozenset(",.")
 _IN_CODE = frozenset(
     WORDED["forbidden"][thing] for thing in WORDED["in_code"]
 )  #: patterns of what code may not hold either
+_SPOKEN = frozenset({"say", "saying", "use", "using"})
 _LISTS = 20  #: how many matches in one sentence are tried as the start of a list of words
 _NAMING = ("word", "words", "phrase", "phrases", "term", "terms", "name", "names")
 _ORDINALS = {word: number for number, word in enumerate(WORDED["ordinals"], 1)}

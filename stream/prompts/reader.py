@@ -21,9 +21,11 @@ from turnsignal.stream.prompts.leftover import (
     is_of_answers,
     is_of_each,
     is_pronoun,
+    keeps_it,
     part_named,
     referent,
 )
+from turnsignal.stream.prompts.numerals import NUMBER
 from turnsignal.stream.prompts.parts import goes_on as goes_on_about_it
 from turnsignal.stream.prompts.parts import is_of_whole, part_made
 from turnsignal.stream.prompts.pointers import lifted, points
@@ -31,7 +33,7 @@ from turnsignal.stream.prompts.polarity import is_bound, let_off
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence, placed_sentences
-from turnsignal.stream.prompts.wording import NUMBER, QUOTED, amounts, mask, read_patterns
+from turnsignal.stream.prompts.wording import QUOTED, amounts, mask, read_patterns
 
 MAX_PROPOSALS = 200  #: different checks from one prompt; each of them will run on every response
 MAX_EXEMPT = 50  #: prescribed responses from one prompt
@@ -101,7 +103,7 @@ def read_prompt(text: str) -> PromptReading:
         if exemption is not None and len(exempt) < MAX_EXEMPT:
             exempt.setdefault(exemption, Exemption(exemption, sentence))
         before = before if before.startswith(heading) else heading
-        it = "" if order else referent(masked, earlier_sentence)
+        it = "" if order else referent(masked, earlier_sentence) or (part_before if keeps_it(masked) else "")
         scope = Scope(order, part_named(heading), it, part_before)
         asked = propose(Sentence(rest, without_clause(mask(rest)), dividers, paragraphs, splitter, before, scope))
         names, own = [name for name in asked if name in proposed or len(proposed) < MAX_PROPOSALS], masked
@@ -178,7 +180,9 @@ def _paragraphs(text: str, sentences: list[PlacedSentence]) -> tuple[str, int]:
 
 def _may_ask(masked: str) -> bool:
     """Return whether a sentence may be an instruction although no usual wording of one stands in it."""
-    if _SAYS["demands"].search(masked):
+    if _SAYS["demands"].search(masked) or _SAYS["allots"].search(masked):
+        return True
+    if _SAYS["in_a_case"].search(masked) and _SAYS["tells"].search(masked) is None:
         return True
     if _SAYS["describes"].search(masked):
         return False

@@ -10,10 +10,19 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from turnsignal.stream.prompts.conditions import begins_anew, names_all, opens, without_no_conditions
+from turnsignal.stream.prompts.conditions import (
+    begins_anew,
+    falls_back,
+    keeps_the_answer,
+    names_all,
+    opens,
+    tells_of_a_text,
+    without_no_conditions,
+)
 from turnsignal.stream.prompts.headings import (
     FORBIDS,
     GENERAL,
+    UNKNOWN,
     Surroundings,
     joined,
     keeps,
@@ -108,6 +117,8 @@ def _place(
         doubt, read = outer, plain
         if names_all(masked) or label or (not is_opener and begins_anew(masked)):
             carried = None
+        if index and falls_back(mask(sentences[index - 1])) and keeps_the_answer(masked):
+            carried = None  # "If you don't know, say so. Use three sentences and keep the answer concise."
         if kind == FORBIDS:
             read = joined(label, rest)
             doubt = doubt or (f"stands under “{label}”, which forbids it" if keeps(rest) else None)
@@ -115,6 +126,9 @@ def _place(
             carried, is_opener = f"stands under “{label}”", True
         elif label and not narrowed(masked)[0] and _SAYS["bound"].search(label) is None:
             read = rest
+        whose = None if block.is_heading else _SAYS["duties"].match(masked)
+        if whose is not None and kind_of(whose["whose"], product) == UNKNOWN:
+            carried, is_opener = f"stands under “{sentence[: whose.end()].strip(': ')}”", True
         if around.forbids and kind != FORBIDS:
             read = joined(around.forbids, read) if block.is_item and not index and not label else read
             if read == plain or index or label:
@@ -122,6 +136,8 @@ def _place(
         yield PlacedSentence(
             sentence, read, around.heading, block.is_heading, doubt or carried, block.number, index > 0
         )
+        if kind == GENERAL and not product and len(sentences) > 1 and tells_of_a_text(masked):
+            carried, is_opener = f"may be about something else (“{sentence[:80]}”)", not index
         if kind == GENERAL and opens(masked):
             carried, is_opener = f"comes after a condition (“{sentence[:80]}”)", not index
 

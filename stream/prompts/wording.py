@@ -4,45 +4,24 @@ Prompts come from strangers, so everything runs on RE2, in linear time. Unclear 
 asked for costs more trust than a missing check.
 """
 
+import tomllib
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import re2
 
 from turnsignal.stream.names import Value
+from turnsignal.stream.prompts.numerals import NUMBER, is_decimal, is_often, read_number
 
 MAX_WORDS = 30  #: words read from one list
+
+_BUILT = tomllib.loads(Path(__file__).with_name("wording.toml").read_text(encoding="utf-8"))
+_LEAVES_NONE_OUT = frozenset(_BUILT["leaves_none_out"].split())
 
 _OPTIONS = re2.Options()
 _OPTIONS.case_sensitive = False
 _OPTIONS.log_errors = False
-
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-_SMALL = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
-NUMBERS = {word: number for number, word in enumerate(_SMALL)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
-NUMBERS |= {"a hundred": 100, "one hundred": 100, "once": 1, "twice": 2, "thrice": 3, "a single": 1, "a couple of": 2}
-NUMBER = r"(?:\d{1,6}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + ")"
 
 #: relation → what to add to the number for the lower and the upper bound; None: no such bound
 _RELATIONS: dict[str, tuple[int | None, int | None]] = {
@@ -127,7 +106,8 @@ def mask(text: str) -> str:
 class Amount(NamedTuple):
     """How many of a unit a sentence asks for: at least `low`, at most `high`, each None if it is not said.
 
-    exact: a plain number, without a relation or a range; start, end: the offsets of the words in the sentence.
+    exact: a plain number, without a relation or a range; start, end: the offsets of the words in the sentence; kind:
+    words before the unit that may say which of the units are counted, as "example" in "two example sentences".
     """
 
     unit: str
@@ -136,6 +116,7 @@ class Amount(NamedTuple):
     exact: bool
     start: int
     end: int
+    kind: str = ""
 
     def bounds(self) -> dict[str, Value]:
         """Return the parameters of a check that counts; empty if every count would pass."""
@@ -172,29 +153,54 @@ def _both(first: Amount, second: Amount, text: str) -> Amount | None:
     low, high = first.low if second.low is None else second.low, second.high if first.high is None else first.high
     if low is None or high is None or (low, high) in ((first.low, first.high), (second.low, second.high)):
         return None
-    return Amount(second.unit if first.unit == "number" else first.unit, low, high, False, first.start, second.end)
+    return Amount(
+        second.unit if first.unit == "number" else first.unit,
+        low,
+        high,
+        False,
+        first.start,
+        second.end,
+        first.kind or second.kind,
+    )
 
 
 def _amount(match: Any, text: str, end: int) -> Amount | None:
     groups = match.groups()
     count, more = groups[_N], groups[_M]
     unit = next((name for name, group in _UNIT_GROUPS if groups[group]), "")
-    if unit and not _BETWEEN.isdisjoint(
-        text[match.end((_M if more else _N) + 1) : match.end()].casefold().split()[:-1]
-    ):
-        unit = ""  # "numbers below ten as words"
-    if not unit:
-        unit = "times" if _is_often(count) else "number" if groups[_RELATION] or groups[_AFTERWORD] else ""
-    if not unit or (unit != "times" and _is_often(count)):
+    last = (_M if more else _N) + 1
+    if is_decimal(text[: match.start(_N + 1)], text[match.end(last) :]):
         return None
-    n = _number(count)
+    unit, kind = _said_of(unit, match, text, last)
+    if not unit:
+        unit = "times" if is_often(count) else "number" if groups[_RELATION] or groups[_AFTERWORD] else ""
+    if not unit or (unit != "times" and is_often(count)):
+        return None
+    n = read_number(count)
     if more:
-        low, high = sorted((n, _number(more)))
-        return Amount(unit, low, high, False, match.start(), end)
+        low, high = sorted((n, read_number(more)))
+        return Amount(unit, low, high, False, match.start(), end, kind)
     relation, after = _plain(groups[_RELATION]), _plain(groups[_AFTERWORD] or groups[_MID])
     adds = _adds(relation, after, text[max(0, match.start() - 60) : match.start()])
     lowest, highest = (None if add is None else n + add for add in adds or (0, 0))
-    return Amount(unit, lowest, highest, adds is None, match.start(), end)
+    return Amount(unit, lowest, highest, adds is None, match.start(), end, kind)
+
+
+def _said_of(unit: str, match: Any, text: str, last: int) -> tuple[str, str]:
+    """Return the unit of a number, and the words between them that may say which of its units are counted.
+
+    last: the group of the number that stands before the unit.
+    """
+    if not unit:
+        return "", ""
+    start = next(match.start(group + 1) for name, group in _UNIT_GROUPS if name == unit)
+    words = text[match.end(last) : start].replace("+", " ").strip(" -").split()
+    if not _BETWEEN.isdisjoint(word.casefold() for word in words):
+        return "", ""  # "numbers below ten as words"
+    if unit in _WHOLE_UNITS:
+        words = [word for word in words if word.casefold().strip(",-") not in _LEAVES_NONE_OUT]
+        return unit, " ".join(words)
+    return unit, ""
 
 
 def _adds(relation: str, after: str, before: str) -> tuple[int | None, int | None] | None:
@@ -251,6 +257,8 @@ def listed(text: str) -> list[tuple[str, bool]]:
 _AROUND = " \t.,;:!?\"'“”‘’`[]()"  #: characters around a word that are not part of it
 #: words that cannot come between a number and its unit: "numbers below ten as words"
 _BETWEEN = frozenset({"as", "of", "to", "for", "from", "by", "about", "per", "is", "are"})
+#: units that an answer is made of, so that a word before them may leave others uncounted: "three closing sentences"
+_WHOLE_UNITS = frozenset({"words", "sentences", "paragraphs", "bullets", "exclamations", "hashtags"})
 _NO_DENIAL = compile_pattern(r"\s+(?:forget|hesitate|fail|only|just|matter)\b")
 _LIMIT = compile_pattern(
     r"\b(?:limit|limited|cap|capped|restrict|keep|maximum|max)\b[^.;]{0,40}\b(?:to|of|is|at|:)\s*$|limit:\s*$"
@@ -263,15 +271,6 @@ _PAUSE = compile_pattern(r",| and |\s[–—-]+\s|[(:;—–]")
 _EVER = compile_pattern(r"\bnever,? ever\b")
 _AND = compile_pattern(r"[,;(\s]*(?:(?:and|but|yet|though)\b)?\s*(?:(?:do |should |must )?(?:not|never))?\s*")
 _COMMAS = compile_pattern(r"\s*,\s*(?:and |or )?|(?:^|\s+)(?:and|or)(?:\s+|$)")
-
-
-def _number(text: str) -> int:
-    text = " ".join(text.casefold().split())
-    return int(text) if text.isdigit() else NUMBERS[text]
-
-
-def _is_often(text: str) -> bool:
-    return text.casefold() in ("once", "twice", "thrice")
 
 
 def _turned(low: int | None, high: int | None) -> tuple[int | None, int | None]:

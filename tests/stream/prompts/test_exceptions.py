@@ -119,3 +119,33 @@ def test_a_rule_about_the_subject_of_the_sentence_before_is_doubtful(prompt: str
 )
 def test_a_rule_about_the_answer_of_the_sentence_before_is_sure(prompt: str) -> None:
     assert [one.doubt for one in read_prompt(ROLE + prompt).proposals] == [None]
+
+
+def test_to_leave_nothing_out_is_no_exception() -> None:
+    prompt = 'Close with: "Internal use only."\n\nNever:\n- leave the disclaimer out'
+    assert any(one.doubt is None for one in read_prompt(prompt).proposals)
+
+
+def test_a_word_within_another_is_not_quoted() -> None:
+    prompt = 'Never use the words "he" or "she".\n\nWrite "the candidate".'
+    assert [one.doubt for one in read_prompt(prompt).proposals][:1] == [None]
+
+
+@pytest.mark.parametrize("marker", ["(Source 2)", "[Source: a.pdf]", "[Clause 4.2]", "(section 3.1)"])
+def test_a_marker_that_is_not_read_as_a_citation_makes_citing_doubtful(marker: str) -> None:
+    reading = read_prompt(f"Always cite your sources.\n\nA citation looks like {marker}.")
+    assert [one.doubt for one in reading.proposals] == [f"may cite in a form of its own ({marker})"]
+
+
+def test_a_phrase_that_some_answers_leave_out_is_no_end_of_all() -> None:
+    prompt = 'End with "Bye".\n\nNever end complaints with "Bye".'
+    assert all(one.doubt is not None for one in read_prompt(prompt).proposals)
+
+
+@pytest.mark.parametrize(
+    "exception",
+    ["When all is there, show the data as a bulleted list.", "In an emergency, take all the space you need."],
+)
+def test_a_list_or_more_space_in_some_case_exceeds_a_limit_of_sentences(exception: str) -> None:
+    prompt = f"Messages are one or two sentences.\n\n{exception}"
+    assert [one.doubt is None for one in read_prompt(prompt).proposals] == [False]

@@ -65,3 +65,28 @@ def test_every_instruction_is_covered_doubtful_or_listed(parts: list[tuple[str, 
 @pytest.mark.parametrize("rule", INSTRUCTIONS)
 def test_an_instruction_is_shown_wherever_it_stands(rule: str, place: str) -> None:
     assert rule.rstrip(".") in listed(f"You are a support assistant of Acme.\n\n{place.format(rule)}\n")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        'You love the word "matey" and use it in every reply.',
+        "If the student asks about anything except math, steer back gently.",
+        "Emojis: none, except in greetings.",
+    ],
+)
+def test_a_rule_without_usual_wording_is_listed(rule: str) -> None:
+    assert rule in listed(rule)
+
+
+@pytest.mark.parametrize(
+    "rule", ['If the audio is unclear, ask: "Could you say it again?"', 'Say "One moment." when a user wants a human.']
+)
+def test_what_is_said_in_a_case_is_exempt(rule: str) -> None:
+    assert [one.sentence for one in read_prompt(rule).exempt] == [rule]
+
+
+@pytest.mark.parametrize("heading", ["AVOID the following phrases:", "Never use these phrases:", "## Banned phrases"])
+def test_what_stands_under_a_ban_is_forbidden(heading: str) -> None:
+    (one,) = read_prompt(f'{heading}\n- "delve into"').proposals
+    assert (one.check, one.doubt) == ("keywords.forbidden_words(words='delve into')", None)

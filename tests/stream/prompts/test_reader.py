@@ -70,7 +70,10 @@ PLAIN = [
         [r"pattern.require(regex='(?i)Anything\\s+else\\?\\s+Ask[\\W_]*\\z')"],
     ),
     ('Begin each reply with "Hello".', [r"pattern.require(regex='(?i)\\A\\s*Hello')"]),
-    ('Answer with one of the following: "Yes.", "No."', ["format.constrained_response(options='Yes.|No.')"]),
+    (
+        'Answer with one of the following: "Yes.", "No."',
+        [r"pattern.require(regex='(?i)(?:\\A|\\W)(?:Yes|No)(?:\\W|\\z)')"],
+    ),
     ("Give two answers, separated by six asterisks.", ["combination.two_responses"]),
     ("Never use emojis.", [EMOJIS]),
     ("Headings are forbidden.", [HEADINGS]),

@@ -404,3 +404,21 @@ def test_each_answer_is_followed_by_rules_of_the_answer() -> None:
 def test_a_prescribed_reply_after_a_condition_is_exempt() -> None:
     reading = read_prompt('If the texts don\'t contain the answer, reply "The texts do not say." and nothing else.')
     assert [one.text for one in reading.exempt] == ["The texts do not say."]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Default language: English.",
+        "By default, answer in English.",
+        "Always answer in English.\nFrench customers are answered in French.",
+        "Couriers must: ring twice; answer customers in English; never use emojis.",
+        "Save a memory note after each turn. Keep it under 30 words. Write it in English.",
+        'A recipe has ingredients and steps. Finish with "Enjoy!".',
+        "Write the answer in <answer> tags. The answer must be at most 60 words.",
+        "No links.\nOrder status answers contain the tracking link.",
+        "Users often send long posts: posts should be short, without emojis.",
+    ],
+)
+def test_what_is_said_of_something_else_binds_no_answer(prompt: str) -> None:
+    assert all(one.doubt is not None for one in read_prompt(prompt).proposals)

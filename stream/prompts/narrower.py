@@ -1,0 +1,51 @@
+"""Narrower: whether a sentence forbids a thing wherever it stands, or only one kind of it, or one way to show it.
+
+"No emojis" forbids all; "no emoji bullets", "no headings with emojis" and "never write links as plain text" do not.
+"""
+
+from turnsignal.stream.prompts.instructions import WORDED
+from turnsignal.stream.prompts.leftover import RequestedCheck, Span
+from turnsignal.stream.prompts.wording import compile_pattern
+
+_NOUNS = r"urls?|hyper ?links?|links?|web addresses|lists?|titles?|captions?|names?|labels?|code"
+_MORE = rf"{_NOUNS}|texts?|answers?|repl(?:y|ies)|messages?"
+_THING = "|".join(WORDED["forbidden"])
+_AFTER_IT = compile_pattern(rf"^[\s-]+(?:{_THING}|{_MORE})\b|^-\pL")
+_BEFORE_IT = compile_pattern(rf"\b(?:{_THING}|{_NOUNS})[\s-]+$|\pL-$|-style\s+$")
+#: a kind of Markdown that is written with the very signs that the check looks for
+_IN_MARKDOWN = compile_pattern(r"\bmarkdown(?:[ -]style)?[\s-]+$")
+_SHOWN = compile_pattern(r"^[^.;:,]{0,60}?\bas\s+[\w·]|^\s+(?:like|instead|rather)\b")
+_AS = compile_pattern(r"\bas\s+(?:(?:the|your|an?|any|its|their|plain|raw)\s+)*$")
+#: what says which of the things before it are meant, and is about all the things after it
+_WITH = compile_pattern(
+    rf"\b(?:{_THING}|{_NOUNS})\s+(?P<with>with|containing|contain|using|which|whose|made|full of|consisting|that)\s"
+)
+_END = compile_pattern(r"[.;:]|,\s*(?:no|never|not|and|or|do|use)\b")
+
+
+def only_some(masked: str, check: RequestedCheck) -> str | None:
+    """Return why a sentence may forbid only some of what a check finds; None if it forbids all.
+
+    masked: the sentence, with dots for quoted text.
+    """
+    if check.kind not in ("things", "links"):
+        return None
+    is_marked = check.kind == "things"
+    return next((doubt for span in check.spans if (doubt := _only_some(masked, span, is_marked=is_marked))), None)
+
+
+def _only_some(masked: str, thing: Span, *, is_marked: bool) -> str | None:
+    """Return why words may name only some of a thing; is_marked: whether Markdown has signs of its own for it."""
+    start, end = thing
+    before, after = masked[:start], masked[end:]
+    is_own = is_marked and _IN_MARKDOWN.search(before) is not None
+    if _AFTER_IT.search(after) is not None or (_BEFORE_IT.search(before) is not None and not is_own):
+        return "names it as a kind of something else"
+    if _SHOWN.search(after) is not None or _AS.search(before) is not None:
+        return "says how it is shown"
+    for match in _WITH.finditer(masked):
+        stop = _END.search(masked[match.end() :])
+        last = len(masked) if stop is None else match.end() + stop.start()
+        if match.start() <= start < last:
+            return f"may forbid only some of them ({match['with'].casefold()} …)"
+    return None
