@@ -12,6 +12,7 @@ import re2
 
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.conditions import condition, names_all, tells_of_a_text, without_no_conditions
+from turnsignal.stream.prompts.edges import displaced
 from turnsignal.stream.prompts.instructions import LANGUAGES, SAYS
 from turnsignal.stream.prompts.parts import is_of_whole
 from turnsignal.stream.prompts.polarity import denies, names_users_language
@@ -55,6 +56,7 @@ def settle(
     """
     proposals = _not_said(_in_own_form(proposals, placed), placed)
     proposals = _in_tags(_in_json(_of_users(_apart(proposals), placed)), placed)
+    proposals = displaced(proposals, placed, exempt)
     if is_one_text:
         return proposals
     proposals = _of_other_texts(proposals, placed)

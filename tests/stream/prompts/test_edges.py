@@ -1,60 +1,47 @@
-"""What an answer starts or ends with is no length of it, and a phrase that more may follow is no end."""
+"""Edges and floors: how every answer starts, ends, or how long it is, and what another sentence takes from that."""
 
 import pytest
 
-from turnsignal.stream.checks import parse_check
-from turnsignal.stream.checks.protocol import Result
-from turnsignal.stream.citations.reader import citation_reader
-from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.prompts.reader import read_prompt
 
-
-def sure(prompt: str) -> list[str]:
-    return [one.check for one in read_prompt(prompt).proposals if one.doubt is None]
-
-
-@pytest.mark.parametrize("start", ['"TL;DR:" and one sentence', '"In short:" followed by two sentences'])
-def test_an_amount_at_the_start_is_not_of_the_answer(start: str) -> None:
-    assert not any(check.startswith("length.") for check in sure(f"Start with {start}."))
-
-
-@pytest.mark.parametrize(
-    "end", ['"Next steps:" and three bullets', '"Sources:" and a list of links', '"Key takeaways:" and two sentences']
-)
-def test_a_phrase_that_something_follows_is_no_end(end: str) -> None:
-    assert sure(f"End every reply with {end}.") == []
-
-
-def test_a_phrase_stands_at_the_edge_that_is_nearest() -> None:
-    assert sure('Start with one sentence and end with "Cheers!".') == ["startend.end_checker(phrase='Cheers!')"]
-
-
-@pytest.mark.parametrize("text", ["Yes.", "No", "yes"])
-def test_one_of_several_labels_is_taken_in_either_case(text: str) -> None:
-    (check,) = sure('Answer "yes" or "no".')
-    assert parse_check(check).check(Response(text, [], citation_reader())).result is Result.PASS
-
-
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        'Put "Stay safe" on its own line at the end of each reply.',
-        'Add the line "Stay safe" as the last line.',
-        'Every answer ends with "Stay safe".',
-    ],
-)
-def test_a_last_line_is_an_end(prompt: str) -> None:
-    assert sure(prompt) == ["startend.end_checker(phrase='Stay safe')"]
+ROLE = "You are Bo, an assistant.\n\n"
+TAKEN = [
+    ("- End with a question to spark comments.", "- Put 3 to 5 hashtags on the last line."),
+    ("- End with a question.", "- Add five hashtags at the end."),
+    ("- End with a question to the reader.", '- Sign off as "Maya from Fern".'),
+    ('- Open with "Welcome back."', "- Each line starts with the host's name in capitals and a colon."),
+    ('- Start with "Dear reader,"', "- An H1 title comes at the top."),
+    ("- Answers are between 60 and 120 words.", "- Visitors may ask for opening hours: answer these in one sentence."),
+    ("- Answers have at least 30 words.", "- Greetings and thanks get a short line back."),
+    ("- Answers have at least 30 words.", "- Yes/no questions can be answered briefly."),
+    (
+        '- Always end with "Call 911."',
+        "- If the user describes chest pain, skip everything else and tell them to call.",
+    ),
+    ('- Each answer ends with "Solved?"', "- If it did not help, create a ticket and reply with its number only."),
+    ('- Always end with "The end."', "- Before the first story, ask for the child's name."),
+]
+LEFT = [
+    ("- End with a question.", "- Never put hashtags at the end."),
+    ('- End every answer with "Anything else?"', "- Citations are placed after the text that they support."),
+    ('- End every answer with "Anything else?"', "- Answer from the documents only."),
+    ("- Answers have at least 30 words.", "- Short paragraphs are easier to read."),
+    ("- Answers have at most 90 words.", "- Greetings and thanks get a short line back."),
+    ("- No emojis.", "- Put 3 to 5 hashtags on the last line."),
+]
 
 
-@pytest.mark.parametrize("limit", ["keep it under 50 words", "never exceed 49 words"])
-def test_a_limit_beside_a_start_is_of_the_answer(limit: str) -> None:
-    assert "length.number_words(at_most=49)" in sure(f'Start every answer with "Hi!" and {limit}.')
+@pytest.mark.parametrize(("rule", "other"), TAKEN)
+@pytest.mark.parametrize("is_before", [False, True])
+def test_what_another_sentence_takes_from_some_answers_is_doubtful(rule: str, other: str, is_before: bool) -> None:
+    lines = (other, rule) if is_before else (rule, other)
+    proposals = read_prompt(ROLE + "\n".join(lines)).proposals
+    asked = [one for one in proposals if rule.removeprefix("- ") in one.sentences]
+    assert asked
+    assert all(one.doubt is not None for one in asked)
 
 
-def test_what_follows_a_start_leaves_it_the_start() -> None:
-    assert len(sure('Start with "TL;DR:" and one sentence. Then three to five paragraphs.')) == 1
-
-
-def test_how_a_text_of_its_own_ends_is_no_end_of_answers() -> None:
-    assert sure('A recipe always has a title.\nSmall talk: one sentence.\nFinish with "Enjoy!".') == []
+@pytest.mark.parametrize(("rule", "other"), LEFT)
+def test_what_no_other_sentence_takes_from_any_answer_holds(rule: str, other: str) -> None:
+    proposals = read_prompt(ROLE + f"{rule}\n{other}").proposals
+    assert [one.doubt for one in proposals if rule.removeprefix("- ") in one.sentences] == [None]

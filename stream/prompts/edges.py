@@ -1,0 +1,74 @@
+"""Edges and floors: what another sentence takes from how every answer starts, ends, or how long it is at least.
+
+"End with a question" does not hold where another sentence puts hashtags on the last line; no least length does where
+greetings get a short line; and neither where some answers are one thing only, or ask before anything is written.
+"""
+
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+from turnsignal.stream.names import parse_name
+from turnsignal.stream.prompts.conditions import condition
+from turnsignal.stream.prompts.polarity import denies
+from turnsignal.stream.prompts.reading import Exemption, Proposal
+from turnsignal.stream.prompts.sentences import PlacedSentence
+from turnsignal.stream.prompts.wording import mask, read_patterns
+
+_BUILT = tomllib.loads(Path(__file__).with_name("edges.toml").read_text(encoding="utf-8"))
+_SAYS = read_patterns(_BUILT["patterns"], SAY=_BUILT["say"])
+_SHOWN = 80  #: characters of the other sentence in the reason for a doubt
+
+
+def displaced(
+    proposals: list[Proposal], placed: Sequence[PlacedSentence], exempt: dict[str, Exemption]
+) -> list[Proposal]:
+    """Mark as doubtful edges and floors that another sentence takes from some answers, in linear time."""
+    prescribed = {one.sentence for one in exempt.values()}  # what is prescribed word for word is exempt as it is
+    sentences = [(one.sentence, mask(one.sentence)) for one in placed if not one.is_heading]
+    said = {
+        what: [sentence for sentence, masked in sentences if _says(what, masked) and sentence not in prescribed]
+        for what in ("last", "first", "only", "asks_first", "short")
+    }
+    return [
+        one._replace(doubt=doubt) if one.doubt is None and (doubt := _doubt(one, said)) is not None else one
+        for one in proposals
+    ]
+
+
+def _says(what: str, masked: str) -> bool:
+    if _SAYS[what].search(masked) is None:
+        return False
+    is_of_some = _SAYS["condition"].search(masked) is not None
+    return not denies(masked) if what in ("last", "first") else what == "asks_first" or is_of_some
+
+
+def _doubt(proposal: Proposal, said: dict[str, list[str]]) -> str | None:
+    """Return why a check is doubtful by another sentence, None where no other takes anything from it."""
+    check = proposal.check
+    is_last, is_first = _is_last(check), _is_first(check)
+    is_floor = check.startswith("length.") and bool(parse_name(check).params.get("at_least"))
+    takes = {
+        "is put last in": said["last"] if is_last else [],
+        "is put first in": said["first"] if is_first else [],
+        "": [
+            *(said["only"] if is_last or is_first or is_floor else []),
+            *(said["asks_first"] if is_last or is_floor else []),
+            *(said["short"] if is_floor else []),
+        ],
+    }
+    for how, others in takes.items():
+        other = next((sentence for sentence in others if sentence not in proposal.sentences), None)
+        if other is not None:
+            is_of_some = not how or condition(mask(other), "")[1] is not None
+            shown = other[:_SHOWN]
+            return f"has an exception (“{shown}”)" if is_of_some else f"something else {how} “{shown}”"
+    return None
+
+
+def _is_last(check: str) -> bool:
+    return check.startswith("startend.end") or (check.startswith("pattern.require") and r"\z" in check)
+
+
+def _is_first(check: str) -> bool:
+    return check.startswith("startend.start") or (check.startswith("pattern.require") and r"\A" in check)
