@@ -21,7 +21,6 @@ from turnsignal.stream.formats.values import (
 )
 from turnsignal.stream.formats.vendors import refuse_foreign
 
-
 _BEGUN = ("queued", "in_progress")  #: states of a response in the background
 
 

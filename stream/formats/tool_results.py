@@ -1,4 +1,4 @@
-"""Results of tools that end what a call sends: by the ids of the tools' calls, it goes on from the one that made them."""
+"""Results of tools at the end of what a call sends: by their ids it goes on from the call that called these tools."""
 
 from collections.abc import Iterator
 

@@ -152,3 +152,45 @@ def test_a_chain_that_goes_round_and_a_long_one_are_read_at_once(tmp_path: Path)
         "response": base | {"id": "a", "previous_response_id": "r19999", "output": []},
     }
     assert read(tmp_path / "log.jsonl", [*chain[::-1], asked])[0] == [["Why?"]]
+
+
+def anthropic(sent: Any, got: Record) -> Record:
+    """A call as Anthropic has it, that sends what is new alone."""
+    returned = [{"type": "tool_result", "tool_use_id": each["call_id"], "content": each["output"]} for each in sent]
+    block = {"type": "tool_use", "id": got.get("call_id"), "name": "look", "input": {}}
+    is_step = got["type"] == "function_call"
+    content = [block if is_step else {"type": "text", "text": got["content"][0]["text"]}]
+    return {
+        "request": {"messages": [{"role": "user", "content": returned}]},
+        "response": {"type": "message", "role": "assistant", "content": content},
+    }
+
+
+def openai(sent: Any, got: Record) -> Record:
+    """A call as chat completions have it, that sends what is new alone."""
+    returned = [{"role": "tool", "tool_call_id": each["call_id"], "content": each["output"]} for each in sent]
+    called = {"id": got.get("call_id"), "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    is_step = got["type"] == "function_call"
+    message = {"content": None, "tool_calls": [called]} if is_step else {"content": got["content"][0]["text"]}
+    return {
+        "request": {"messages": returned},
+        "response": {"object": "chat.completion", "choices": [{"message": {"role": "assistant"} | message}]},
+    }
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("vendor", [anthropic, openai])
+def test_other_vendors_tools_of_one_second_stand_in_their_order_too(
+    vendor: Callable[[Any, Record], Record], order: str, tmp_path: Path
+) -> None:
+    records: list[Record] = []
+    for each in logged("conversation", 0.15):
+        sent, (got,), response = each["request"]["input"], each["response"]["output"], each["response"]
+        record = vendor([] if isinstance(sent, str) else sent, got)
+        if isinstance(sent, str):
+            record["request"]["messages"] = [{"role": "user", "content": sent}]
+        record["response"]["id"] = response["id"]
+        records.append(record | {"created_at": response["created_at"], "session_id": response["conversation"]["id"]})
+    said, told = read(tmp_path / "log.jsonl", ORDERS[order](records))
+    assert said == TRUE
+    assert "not recorded" not in told
