@@ -4,7 +4,7 @@ Each call is looked at twice: when it is added, and when all have been; then wha
 program put around a question is taken off, and each answer finds its conversation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import islice
 
 from turnsignal.agents.files.heaps import Heaps
@@ -15,6 +15,7 @@ from turnsignal.stream.formats.asked_again import AskedAgain
 from turnsignal.stream.formats.asked_together import AskedTogether, kinds_of
 from turnsignal.stream.formats.assembly import join_trace
 from turnsignal.stream.formats.bursts import Bursts
+from turnsignal.stream.formats.chains import Chains
 from turnsignal.stream.formats.errands import Errands, is_errand
 from turnsignal.stream.formats.examples import Examples
 from turnsignal.stream.formats.half_said import HalfSaid
@@ -52,6 +53,7 @@ class CallJoiner:
         self._rewritten = RewrittenQuestions()
         self._half_said = HalfSaid()
         self._bursts = Bursts()
+        self._chains = Chains()
         self._again = AskedAgain()
         self._together = AskedTogether()
         self.answering = None if keeps_asides else self._errands.answering
@@ -86,7 +88,10 @@ class CallJoiner:
             for _, calls in traces.groups():
                 calls = self._half_said.taken_out(calls, assumed)
                 calls = self._errands.taken_out(self._rounds.taken_out(calls, assumed), assumed)
-                for answer in join_trace(calls, assumed, answering):
+                joined = join_trace(calls, assumed, answering)
+                if not joined:
+                    self._chains.leave_out(calls)
+                for answer in joined:
                     self._transcripts.take_apart(answer, assumed)
                     kinds = kinds_of(answer)
                     framed = self._prompts.framed_in(answer)
@@ -113,6 +118,7 @@ class CallJoiner:
             self.repeats = any(sends_history(opening) for at, opening in enumerate(openings) if at not in asides)
             resume(heads, openings, asides, assumed, lambda: (answer for _, answer in answers.all()))
             assumed[ASIDES] += len(asides)
+            self._follow(heads, asides)
             chosen = link(heads, assumed, asides)
             heads.clear()
             examples = Examples(openings, chosen)
@@ -122,12 +128,21 @@ class CallJoiner:
             for at, (name, (_, answer)) in enumerate(zip(chosen, answers.all(), strict=True)):
                 self._together.see(at, answer)
                 if name:
+                    self._chains.settle(answer)
                     examples.take_out(name, answer, assumed)
                     self._held.add(answer)
                     conversations.put(name, answer)
                 elif at not in bursts and not self._together.is_step(at):
                     self._left_out.add(answer)
         return len(chosen)
+
+    def _follow(self, heads: list[Head], asides: Set[int]) -> None:
+        """Have each answer that follows what was left out follow what that follows."""
+        for at in asides:
+            self._chains.pass_over(heads[at].response, heads[at].previous)
+        for at, head in enumerate(heads) if self._chains else ():
+            if head.previous is not None and (followed := self._chains.followed(head.previous)) != head.previous:
+                heads[at] = head._replace(previous=followed)
 
     def add_conversation(self, calls: Sequence[Call]) -> None:
         """Take in the calls of a conversation, as they were joined."""

@@ -6,6 +6,7 @@ from turnsignal.stream.formats.given_documents import ANSWERING, blocks_of, docu
 from turnsignal.stream.formats.messages import instructed, read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
 from turnsignal.stream.formats.times import BEGAN, ENDED, time_in
+from turnsignal.stream.formats.tool_results import returned_in
 from turnsignal.stream.formats.values import (
     body_of,
     contexts_of,
@@ -52,6 +53,7 @@ class AnthropicMessages:
             origin=f"anthropic:{first(response, 'id') or first(record, 'id', 'request_id') or ''}",
             conversation=conversation_of(record, metadata, *contexts_of(record)),
             response=short_name(first(response, "id")),
+            returned=returned_in(request.get("messages")),
             start=start,
             end=end if end is not None else start,
             inputs=instructed(read_messages(request.get("messages"), assumed), request.get("system"), assumed),

@@ -36,6 +36,7 @@ NO_CONTENT = "traces whose calls of a model hold no message left out"
 ONE_SIDED = "traces that hold a question alone, or an answer alone"
 CROWDED = "conversations of more than four users, whose id may be a channel's or a program's"
 MANY_QUESTIONS = "traces of many different questions, of which the last one's answer was taken"
+ON_THE_WAY = "calls on the way to an answer left out"
 NOTHING_SAID = "traces in which nobody says anything left out"
 ONLY_RETRIEVALS = "traces that are retrievals alone left out"
 _MANY = 10  #: questions of a trace that a planner, or a judge of documents, may ask on the way to an answer
@@ -94,7 +95,7 @@ def join_trace(calls: Iterable[Call], assumed: Assumed, answering: Answering | N
     if answers:
         seen = without_remarks([call for call in models if spoken_in(call.outputs)], Counter())
         _complete(answers, seen or models)
-        assumed["calls on the way to an answer left out"] += max(len(models) - len(answers), 0)
+        assumed[ON_THE_WAY] += max(len(models) - len(answers), 0)
     else:
         models = list(up_to_returned(models, ordered, assumed))
         answers = _seen_by_user(models, assumed, answering)
@@ -148,9 +149,12 @@ def _part_state(call: Call, assumed: Assumed) -> None:
 
 
 def _is_one_sided(answer: Call) -> bool:
+    """Say whether a question, or an answer, is missing that should be there: a step of a tool lacks one of them."""
     last = (spoken_in(answer.outputs) or spoken_in(answer.inputs))[-1:]
     is_asked = any(message.role == "user" and message.text.strip() for message in answer.inputs)
-    return not is_asked or not last or last[0].role != "assistant"
+    is_answered = bool(last) and last[0].role == "assistant"
+    is_step = answer.trace is None and any(message.called for message in answer.outputs)
+    return not (is_asked or answer.returned) or not (is_answered or is_step)
 
 
 def _share(calls: Sequence[Call], answers: Sequence[Call]) -> None:
@@ -334,7 +338,7 @@ def _seen_by_user(models: Sequence[Call], assumed: Assumed, answering: Answering
             seen.append(call)
         spoken = spoken_in(call.inputs)
         answered.update(digested(old) for old, new in pairwise(spoken) if new.role == "user")
-    assumed["calls on the way to an answer left out"] += len(answers) - len(seen)
+    assumed[ON_THE_WAY] += len(answers) - len(seen)
     assumed[MANY_QUESTIONS] += len(answers) > _MANY and _questions(answers) > len(seen) + _MANY
     return seen[::-1]
 
@@ -417,6 +421,8 @@ def _questions(calls: Iterable[Call]) -> int:
 def _why_silent(calls: Sequence[Call]) -> str:
     """Say what a trace without a message holds instead, as it is counted."""
     kinds = {call.kind for call in calls}
+    if all(call.returned and any(message.called for message in call.outputs) for call in calls):
+        return ON_THE_WAY
     messages = [message for call in calls for message in (*call.inputs, *call.outputs)]
     if kinds & {"answer", "whole"} and not any(message.text.strip() or message.called for message in messages):
         return NO_CONTENT

@@ -29,8 +29,7 @@ def each_once(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
         before = kept.get(key)
         is_poorer = before is not None and call.response is not None and len(call.inputs) < len(before.inputs)
         kept[key] = before if before is not None and is_poorer else call
-    answered = {call.origin for call in kept.values() if is_response(call) and spoken_in(call.outputs)}
-    return [call for call in kept.values() if not _is_begun(call, answered)]
+    return _done(list(kept.values()))
 
 
 def once_a_trace(wholes: Sequence[Call], assumed: Assumed) -> list[Call]:
@@ -65,7 +64,7 @@ def _identity(call: Call, number: int) -> _Key:
         texts = tuple(message.text for message in (*call.inputs, *call.outputs))
         return call.origin, number if call.response else (call.start, texts)
     if is_response(call):
-        return call.origin, call.conversation, _words(spoken_in(call.outputs))
+        return call.origin, call.conversation, _progress(call), _words(spoken_in(call.outputs))
     if is_failed(call):
         return call.conversation, call.start, words_of(call)
     if call.origin.endswith((":", "/")) and not is_half(call):  # without an id nobody knows that it came again
@@ -73,9 +72,30 @@ def _identity(call: Call, number: int) -> _Key:
     return call.origin, words_of(call) if is_half(call) else None
 
 
-def _is_begun(call: Call, answered: set[str]) -> bool:
-    """Say whether a record is of a response that is said in another: events of a stream begin with an empty one."""
-    return is_response(call) and call.origin in answered and not spoken_in(call.outputs)
+def _done(calls: list[Call]) -> list[Call]:
+    """Leave out records of a response that another says more of: streams, and what runs behind, begin with empty ones.
+
+    Whoever asks whether a response is done does not send its question again: the record of its beginning has that.
+    """
+    best: dict[str, Call] = {}
+    for call in calls:
+        if is_response(call) and (call.origin not in best or _progress(call) > _progress(best[call.origin])):
+            best[call.origin] = call
+    kept: list[Call] = []
+    for call in calls:
+        done = best.get(call.origin, call)
+        if not is_response(call) or _progress(call) == _progress(done):
+            kept.append(call)
+        elif not done.inputs and not done.returned:
+            done.inputs, done.returned = call.inputs, call.returned
+            done.fields = {**call.fields, **done.fields}
+            done.previous = done.previous or call.previous
+    return kept
+
+
+def _progress(call: Call) -> int:
+    """Return how far a response has come: to an answer, to a tool's call, or to nothing yet."""
+    return 2 if spoken_in(call.outputs) else int(any(message.called for message in call.outputs))
 
 
 def _words(messages: Iterable[Message]) -> _Key:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
-from sys import intern
+from sys import intern, maxsize
 from typing import NamedTuple
 
 from turnsignal.stream.formats.endings import DIGEST, NO_END, End, end_of, word_by_word
@@ -146,8 +146,16 @@ def words_of(call: Call) -> bytes:
 
 
 def in_order(call: Call) -> tuple[float, int, int]:
-    """Order calls of one moment by their histories: one that goes on from another has a longer one."""
-    return (call.start if call.start is not None else call.line * APART, len(call.inputs), call.line)
+    """Order calls of one moment by their histories: one that goes on from another has a longer one.
+
+    One that sends nothing that was said goes on by an id, from a tool's call or a response: it is none of the first.
+    """
+    length = len(call.inputs) if any(map(_is_said, call.inputs)) else maxsize
+    return (call.start if call.start is not None else call.line * APART, length, call.line)
+
+
+def _is_said(message: Message) -> bool:
+    return message.role in ("user", "assistant") and bool(message.called or message.text.strip())
 
 
 class _History:

@@ -21,6 +21,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from turnsignal.stream.formats.answered_anew import answered_anew
+from turnsignal.stream.formats.chains import responses_in_chains
 from turnsignal.stream.formats.endings import DIGEST, known_by, last_answer_of, sought_by
 from turnsignal.stream.formats.heads import APART, Head, Who
 from turnsignal.stream.formats.many_ask import Request, asked_by_many
@@ -28,11 +29,16 @@ from turnsignal.stream.formats.protocol import Assumed
 from turnsignal.stream.formats.values import bounded_id
 
 UNSURE = "calls without an id that repeat answers of others, but not who asked, taken as conversations of their own"
+NOT_LOGGED = (
+    "responses that follow one which these files do not hold, taken for the first of a conversation (give the files "
+    "before them in the same command, too)"
+)
 _SOON = 600.0  #: seconds until a question is asked anew, rather than sent again
 _AT_ONCE = 60.0  #: seconds in which one user begins no second conversation with the same question
 _ONE_USER = 10  #: times that one user asks it; whoever asks more often is many, or a program
 _LOOKED_AT = 100  #: others who stand at the same words, of whom one may be the same
 _NEVER = float("-inf")
+_RESPONSE, _PREVIOUS = attrgetter("response"), attrgetter("previous")
 _ROUNDED = 2.0  #: seconds between times of one message, which exports round
 _By = tuple[Who, float | None]  #: who speaks, and when the first message was said
 
@@ -71,6 +77,7 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
             begun[head.origin] += 1
             chosen = _name(head, begun[head.origin])
             assumed["conversations whose id an unlike one has, too, kept apart"] += begun[head.origin] > 1
+            assumed[NOT_LOGGED] += head.previous is not None
             assumed["conversations without an id, named by their first call"] += head.who[2] is None
         conversations[head.number] = chosen
         if head.response:
@@ -106,12 +113,16 @@ def _gone_on(head: Head, waiting: "_Standing", before: "_Before") -> str | None:
 
 
 def _ordered(heads: list[Head]) -> list[Head]:
-    """Return calls in the order of their times; without any, in that in which most go on from one before them."""
+    """Return calls in the order of their times; without any, in that in which most go on from one before them.
+
+    None stands before the response that it follows: times may be whole seconds.
+    """
     given = sorted(heads)
     if any(head.conversation is not None or head.start != head.line * APART for head in given):
-        return given
+        return responses_in_chains(given, _RESPONSE, _PREVIOUS)
     by_length = sorted(given, key=attrgetter("messages"))  # stable: equal ones stay as they are
-    return max((given, by_length, given[::-1]), key=_going_on)
+    likeliest = max((given, by_length, given[::-1]), key=_going_on)
+    return responses_in_chains(likeliest, _RESPONSE, _PREVIOUS)
 
 
 def _going_on(heads: Iterable[Head]) -> int:

@@ -10,6 +10,7 @@ from turnsignal.stream.formats.human_scores import vote_of
 from turnsignal.stream.formats.messages import NO_MESSAGES, calls_of, read_messages, refusal_of, role_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
 from turnsignal.stream.formats.times import BEGAN, is_day_of, time_in
+from turnsignal.stream.formats.tool_results import returned_in
 from turnsignal.stream.formats.values import contexts_of, conversation_of, fields_of, first, items, mapping, seconds
 from turnsignal.stream.formats.vendors import refuse_foreign
 
@@ -79,6 +80,7 @@ class OpenAIChat:
             kind=kind,
             trace=batch,
             conversation=conversation_of(metadata, record, request, *contexts_of(record), *contexts_of(request)),
+            returned=returned_in(sent),
             start=start if start is not None else made,
             end=made if made is not None and (start is None or made >= start) else start,
             inputs=inputs,
@@ -101,8 +103,7 @@ def _request(record: Record) -> Record:
 
 def _piece(record: Record, request: Record, response: Record, assumed: Assumed) -> Iterator[Call]:
     deltas = [mapping(mapping(choice).get("delta")) for choice in items(response.get("choices"))[:1]]
-    texts = [delta.get("content") or refusal_of(delta) for delta in deltas]
-    text = "".join(text for text in texts if isinstance(text, str))
+    text = "".join(said for each in deltas if isinstance(said := each.get("content") or refusal_of(each), str))
     called = [called for delta in deltas for called in calls_of(delta) if called]  # later pieces have no id
     made = seconds(response.get("created"))
     metadata = {**mapping(request.get("metadata")), **mapping(record.get("metadata"))}

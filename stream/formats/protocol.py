@@ -47,6 +47,7 @@ class Call(msgspec.Struct, omit_defaults=True):
     request and a reply that stand in records of their own. session: the conversation, where no call of the trace names
     one; named: the conversation by an id that others may have as well, so that their words must go on from each other,
     too; trace: what belongs to one request; response, previous: its own id and that of the response that it follows;
+    returned: ids of the tools' calls whose results are the last that it sends;
     within: the run that it is a step of, where that is not read as a trace;
     partial: one of several pieces of the same response; start, end: seconds since 1970; inputs: the history as it was
     sent; typed: what its user typed, where a program put the question, or what a retrieval looked for; fields:
@@ -62,6 +63,7 @@ class Call(msgspec.Struct, omit_defaults=True):
     named: str | None = None
     response: str | None = None
     previous: str | None = None
+    returned: list[str] = []
     partial: bool = False
     start: float | None = None
     end: float | None = None

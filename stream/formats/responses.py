@@ -7,6 +7,7 @@ from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.messages import instructed, read_messages, spoken
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
 from turnsignal.stream.formats.times import BEGAN, time_in
+from turnsignal.stream.formats.tool_results import returned_in
 from turnsignal.stream.formats.values import (
     body_of,
     contexts_of,
@@ -19,6 +20,8 @@ from turnsignal.stream.formats.values import (
     short_name,
 )
 from turnsignal.stream.formats.vendors import refuse_foreign
+
+_BEGUN = ("queued", "in_progress")  #: states of a response in the background
 
 
 class OpenAIResponses:
@@ -43,11 +46,14 @@ class OpenAIResponses:
         asked = request.get("input") if request is not response else None
         asked = first(record, "input") if asked is None else asked
         named = short_name(response.get("id"))
-        made = time_in(assumed, response, "created_at", "created")
-        made = time_in(assumed, record, *BEGAN) if made is None else made
+        made = _made(record, response, assumed)
         done = seconds(response.get("completed_at"))
+        done = made if done is None else max(done, made or done)
         text = "\n\n".join(message.text for message in read_messages(outputs, assumed) if message.role == "assistant")
         joined = _join_answers(read_messages(outputs, Assumed()), text)
+        if response.get("status") in _BEGUN and joined:
+            joined = []  # whoever asks for it again gets more of it
+            assumed["answers that were still being made left out"] += 1
         for message in joined:
             message.is_cut = is_cut(response)
         yield Call(
@@ -57,8 +63,9 @@ class OpenAIResponses:
             ),
             response=named,
             previous=short_name(first(response, "previous_response_id") or first(request, "previous_response_id")),
+            returned=returned_in(asked),
             start=made,
-            end=done if done is not None else made,
+            end=done,
             inputs=instructed(spoken(asked, "user", assumed), first(request, "instructions"), assumed),
             outputs=joined,
             documents=read_documents(results),
@@ -68,6 +75,14 @@ class OpenAIResponses:
     def origin(self, turn_id: str) -> dict[str, str]:
         """Return the response's id."""
         return split_origin(turn_id, ("response_id",))
+
+
+def _made(record: Record, response: Record, assumed: Assumed) -> float | None:
+    """Return when a response was begun: in its own second, which is a whole one, where its record says more of it."""
+    made = time_in(assumed, response, "created_at", "created")
+    logged = time_in(assumed if made is None else Assumed(), record, *BEGAN)
+    is_finer = made is not None and logged is not None and made % 1 == 0 and made <= logged < made + 1
+    return logged if made is None or is_finer else made
 
 
 def _join_answers(messages: list[Message], text: str) -> list[Message]:

@@ -14,6 +14,7 @@ from turnsignal.stream.formats.answering import Answering
 from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
 from turnsignal.stream.formats.asides import TOGETHER
 from turnsignal.stream.formats.branches import Branches
+from turnsignal.stream.formats.chains import in_chains
 from turnsignal.stream.formats.heads import digested, in_order
 from turnsignal.stream.formats.instructions import are_others
 from turnsignal.stream.formats.messages import spoken_in
@@ -170,10 +171,13 @@ def shows_no_frame(calls: Sequence[Call]) -> bool:
 
 
 def in_sequence(calls: Iterable[Call]) -> list[Call]:
-    """Return calls in the order of their times; without any, in that in which most go on from the one before them."""
+    """Return calls in the order of their times; without any, in that in which most go on from the one before them.
+
+    None stands before the one that it names as the one it follows.
+    """
     given = sorted(calls, key=in_order)
     if len(given) == 1 or any(call.start is not None for call in given):
-        return _as_repeated(given)
+        return in_chains(_as_repeated(given))
     spoken = [
         ({digested(message) for message in call.inputs}, [digested(message) for message in spoken_in(call.outputs)])
         for call in given
@@ -184,7 +188,7 @@ def in_sequence(calls: Iterable[Call]) -> list[Call]:
     def going_on(order: Sequence[int]) -> int:
         return sum(not spoken[later][0].isdisjoint(spoken[earlier][1]) for earlier, later in pairwise(order))
 
-    return [given[at] for at in max((along, by_length, along[::-1]), key=going_on)]
+    return in_chains([given[at] for at in max((along, by_length, along[::-1]), key=going_on)])
 
 
 def _as_repeated(calls: list[Call]) -> list[Call]:
@@ -200,7 +204,7 @@ def _as_repeated(calls: list[Call]) -> list[Call]:
         late[at] = max((start, *(starts[each] for each in held[:-1] if times[each] == 1)))
         if held:
             starts[held[-1]] = max(late[at], starts[held[-1]])
-    return [calls[at] for at in sorted(late, key=lambda at: (late[at], len(calls[at].inputs), at))]
+    return [calls[at] for at in sorted(late, key=lambda at: (late[at], in_order(calls[at])[1], at))]
 
 
 def _exchanges_of(spoken: Sequence[Message]) -> list[bytes]:

@@ -27,6 +27,8 @@ SHARED = {
     "beside",
     "bodies",
     "branches",
+    "chains",
+    "tool_results",
     "columns",
     "completeness",
     "date_formats",
