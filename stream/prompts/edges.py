@@ -26,12 +26,12 @@ def displaced(
     """Mark as doubtful edges and floors that another sentence takes from some answers, in linear time."""
     prescribed = {one.sentence for one in exempt.values()}  # what is prescribed word for word is exempt as it is
     sentences = [(one.sentence, mask(one.sentence)) for one in placed if not one.is_heading]
-    said = {
+    taking = {
         what: [sentence for sentence, masked in sentences if _says(what, masked) and sentence not in prescribed]
         for what in ("last", "first", "only", "asks_first", "short")
     }
     return [
-        one._replace(doubt=doubt) if one.doubt is None and (doubt := _doubt(one, said)) is not None else one
+        one._replace(doubt=doubt) if one.doubt is None and (doubt := _doubt(one, taking)) is not None else one
         for one in proposals
     ]
 
@@ -43,18 +43,18 @@ def _says(what: str, masked: str) -> bool:
     return not denies(masked) if what in ("last", "first") else what == "asks_first" or is_of_some
 
 
-def _doubt(proposal: Proposal, said: dict[str, list[str]]) -> str | None:
+def _doubt(proposal: Proposal, taking: dict[str, list[str]]) -> str | None:
     """Return why a check is doubtful by another sentence, None where no other takes anything from it."""
     check = proposal.check
     is_last, is_first = _is_last(check), _is_first(check)
     is_floor = check.startswith("length.") and bool(parse_name(check).params.get("at_least"))
     takes = {
-        "is put last in": said["last"] if is_last else [],
-        "is put first in": said["first"] if is_first else [],
+        "is put last in": taking["last"] if is_last else [],
+        "is put first in": taking["first"] if is_first else [],
         "": [
-            *(said["only"] if is_last or is_first or is_floor else []),
-            *(said["asks_first"] if is_last or is_floor else []),
-            *(said["short"] if is_floor else []),
+            *(taking["only"] if is_last or is_first or is_floor else []),
+            *(taking["asks_first"] if is_last or is_floor else []),
+            *(taking["short"] if is_floor else []),
         ],
     }
     for how, others in takes.items():
