@@ -59,6 +59,7 @@ SHARED = {
     "proposing",
     "quotations",
     "request_ids",
+    "shared_ids",
     "returned",
     "resumed",
     "many_ask",
