@@ -76,6 +76,7 @@ SHARED = {
     "protocol",
     "repeats",
     "reshaping",
+    "finished",
     "found_in_runs",
     "row_doubts",
     "row_ties",
