@@ -35,8 +35,7 @@ _SHARE = 0.25  #: where so many of those whose histories restart are
 _SOON = 600.0  #: seconds in which a first question is edited
 _ALIKE = 0.5  #: of the words of both, those that an edited question keeps
 _READ, _WORDS, _LETTERS = 400, 16, 4  #: characters of a question, words of it that are kept, letters of one
-_WORD = 2  #: bytes
-_NO_WORDS = b"\0"
+_BITS = 63  #: that words share
 _HUNDREDS, _MANY, _MOST = 200, 50, 0.5  #: questions under one id that are doubted; or so many, and so many of the log's
 _SHOWN = 40  #: characters of an id
 
@@ -45,10 +44,9 @@ class SharedIds:
     """The ids of a log's calls, with what tells several conversations under one apart; a few bytes of each call."""
 
     def __init__(self) -> None:
-        self._begun: list[bytes] = []  # of each call whose question stands alone, its words
-        self._under = array("L")  # of each call, the number of its program
-        self._programs: dict[tuple[bytes, str], int] = {}
-        self._parted: dict[int, str] = {}  # calls of shared ids → the id
+        self._begun = array("Q")  # of each call whose question stands alone, its words; 0 of others
+        self._under = array("q")  # of each call, its program
+        self._parted = array("L")  # calls of shared ids
         self._within: set[int] = set()  # of these, the ones that begin no conversation of their own
         self._most = "", 0, 0  # the id with most questions, with their number, and that of all
 
@@ -56,9 +54,8 @@ class SharedIds:
         """Take in a call of a conversation, with its opening; called in the order of their numbers."""
         spoken = spoken_in(call.inputs) if call.conversation is not None and opening else []
         is_alone = len(spoken) == 1 and spoken[0].role == "user"
-        self._begun.append(_words_of(spoken[0].text) if is_alone else b"")
-        program = begun_by(opening)[0], str(call.fields.get("assistant", ""))
-        self._under.append(self._programs.setdefault(program, len(self._programs)))
+        self._begun.append(_words_of(spoken[0].text) if is_alone else 0)
+        self._under.append(hash((begun_by(opening)[0], str(call.fields.get("assistant")))))
 
     def part(
         self,
@@ -82,12 +79,12 @@ class SharedIds:
             talking = {under for histories in sure for under in histories.talking}
             sure += [histories for histories in unsure if not talking.isdisjoint(histories.talking)]
         for histories in sure:
-            self._parted |= dict.fromkeys(histories.numbers, histories.name)
+            self._parted.extend(histories.numbers)
             self._within |= histories.within
-        if self._parted:
-            for at, answer in enumerate(answers()):
-                if (name := self._parted.get(at)) is not None:
-                    heads[at] = head_of(at, msgspec.structs.replace(answer, conversation=None, named=name))
+        names = {histories.name for histories in sure}
+        for at, answer in enumerate(answers() if names else ()):
+            if (name := answer.conversation) in names and at not in asides:
+                heads[at] = head_of(at, msgspec.structs.replace(answer, conversation=None, named=name))
 
     def name(self, chosen: list[str], heads: Sequence[Head], openings: Sequence[bytes], assumed: Assumed) -> None:
         """Name conversations of shared ids by the id and their first call, in place, and see which id has most.
@@ -97,7 +94,7 @@ class SharedIds:
         renamed: dict[str, str] = {}
         last: dict[str, str] = {}  # an id → its conversation that was spoken in last
         for at in sorted(self._parted, key=lambda at: heads[at]):
-            own, linked = self._parted[at], chosen[at]
+            own, linked = heads[at].who[2] or "", chosen[at]
             if linked not in renamed:
                 begins = bool(self._begun[at]) and at not in self._within
                 named = bounded_id(f"{own}/{linked}")
@@ -138,7 +135,7 @@ class _History:
 
     __slots__ = ("asked", "begun", "exchanges", "returned", "start", "words")
 
-    def __init__(self, asked: bytes, begun: int, start: float, words: bytes) -> None:
+    def __init__(self, asked: bytes, begun: int, start: float, words: int) -> None:
         self.asked, self.begun, self.start, self.words = asked, begun, start, words
         self.exchanges = 1
         self.returned = -1
@@ -153,7 +150,7 @@ class _Histories:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.numbers: list[int] = []
+        self.numbers = array("L")
         self.talking: set[int] = set()
         self.restarts = 0
         self.within: set[int] = set()
@@ -172,7 +169,7 @@ class _Histories:
             return True
         return self._goes_elsewhere and self._later < 0
 
-    def take(self, head: Head, opening: bytes, under: int, words: bytes) -> None:
+    def take(self, head: Head, opening: bytes, under: int, words: int) -> None:
         """Take in the next call. words: of its question, where that stands alone."""
         place = len(self.numbers)
         self.numbers.append(head.number)
@@ -186,7 +183,7 @@ class _Histories:
                 self._go_on(history, under, place)
         self._asked = question_of(opening)
 
-    def _begin(self, head: Head, opening: bytes, under: int, words: bytes, place: int) -> None:
+    def _begin(self, head: Head, opening: bytes, under: int, words: int, place: int) -> None:
         begun = self._begun.setdefault(under, [])
         last = begun[-1] if begun else None
         asked = question_of(opening)
@@ -222,13 +219,16 @@ def _is_alone(head: Head, opening: bytes) -> bool:
     return head.conversation is not None and bool(opening) and not sends_history(opening)
 
 
-def _words_of(text: str) -> bytes:
-    """Return digests of a question's longer words, by which an edited one is recognised."""
-    words = {word for word in text[:_READ].casefold().split() if len(word) >= _LETTERS}
-    kept = sorted(crc32(word.encode("utf-8", "replace")) & 0xFFFF for word in words)[:_WORDS]
-    return b"".join(digest.to_bytes(_WORD, "big") for digest in kept) or _NO_WORDS
+def _words_of(text: str) -> int:
+    """Return a bit for each of a question's longer words, by which an edited one is recognised."""
+    words = [word for word in text[:_READ].casefold().split() if len(word) >= _LETTERS][:_WORDS]
+    bits = 1
+    for word in words:
+        bits |= 2 << crc32(word.encode("utf-8", "replace")) % _BITS
+    return bits
 
 
-def _are_alike(words: bytes, others: bytes) -> bool:
-    own, known = ({each[at : at + _WORD] for at in range(0, len(each), _WORD)} for each in (words, others))
-    return own <= known or known <= own or len(own & known) >= _ALIKE * len(own | known)
+def _are_alike(words: int, others: int) -> bool:
+    own, known = words >> 1, others >> 1
+    both = own & known
+    return own == known or (both > 0 and both in (own, known)) or both.bit_count() >= _ALIKE * (own | known).bit_count()
