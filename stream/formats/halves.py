@@ -11,7 +11,7 @@ What a log names so is paired where each response follows its request; a half al
 from collections.abc import Sequence
 from typing import Literal
 
-from turnsignal.stream.formats.protocol import Assumed, Call, Record
+from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record
 from turnsignal.stream.formats.values import first
 
 ANSWERS_ALONE = "answers of a batch whose requests are in another file"
@@ -28,21 +28,24 @@ _FAILED = ("response", "response_body", "output", "completion", "error", "status
 
 
 def half_of(
-    record: Record, is_answered: bool, is_asked: bool, ends_asked: bool
+    record: Record, is_answered: bool, is_asked: bool, inputs: Sequence[Message]
 ) -> tuple[Literal["answer", "request", "reply"], str | None]:
     """Say which half of a call a record is, and the trace that both halves are put in.
 
-    ends_asked: whether what is asked ends with a question, or with what a tool returned.
+    inputs: what is asked, which ends with a question, or with what a tool returned.
     """
     custom_id = record.get("custom_id")
     if is_answered == is_asked:
         return "answer", None
     if custom_id is not None:
         return ("reply" if is_answered else "request"), f"{_BATCH}{custom_id}"
-    if is_asked and (not ends_asked or any(record.get(key) is not None for key in _FAILED)):
+    if is_asked and (
+        not inputs or inputs[-1].role == "assistant" or any(record.get(key) is not None for key in _FAILED)
+    ):
         return "answer", None  # all that was said, or a call that failed
-    has_id_of_own = any(isinstance(record.get(key), dict | str) for key in _HOLDING)  # else it is the completion's
-    named = first(record, *(_IDS if has_id_of_own else _IDS[:-1]))
+    if not any(isinstance(record.get(key), dict | str) for key in _HOLDING):
+        return "answer", None  # its answer may stand beside it, under whatever name
+    named = first(record, *_IDS)
     if not isinstance(named, str | int) or isinstance(named, bool) or named == "":
         return "answer", None
     return ("reply" if is_answered else "request"), f"{_LINES}{named}"

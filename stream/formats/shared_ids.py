@@ -130,7 +130,7 @@ class SharedIds:
             yield histories
 
 
-class _History:
+class _Begun:
     """One that begins under an id. begun: its place; returned: that of its last call after a later one began."""
 
     __slots__ = ("asked", "begun", "exchanges", "returned", "start", "words")
@@ -154,8 +154,8 @@ class _Histories:
         self.talking: set[int] = set()
         self.restarts = 0
         self.within: set[int] = set()
-        self._begun: dict[int, list[_History]] = {}  # by program
-        self._by_answer: dict[tuple[int, bytes], _History] = {}
+        self._begun: dict[int, list[_Begun]] = {}  # by program
+        self._by_answer: dict[tuple[int, bytes], _Begun] = {}
         self._asked = b""  # by the last call
         self._gone_on = Counter[int]()  # histories of a program
         self._later = -1  # the place where a call went back to an earlier history, the last time
@@ -191,7 +191,7 @@ class _Histories:
             history = last  # sent again, answered anew, or asked another agent
             self.within.add(head.number)
         else:
-            history = _History(asked, place, head.start, words)
+            history = _Begun(asked, place, head.start, words)
             if last is not None:
                 self.restarts += 1
                 if head.start - last.start <= _SOON and _are_alike(words, last.words):
@@ -199,7 +199,7 @@ class _Histories:
             begun.append(history)
         self._by_answer[under, answer_of(opening)] = history
 
-    def _go_on(self, history: _History, under: int, place: int) -> None:
+    def _go_on(self, history: _Begun, under: int, place: int) -> None:
         """Have a call go on from a history."""
         self.talking.add(under)
         history.exchanges += 1

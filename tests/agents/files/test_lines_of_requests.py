@@ -65,10 +65,6 @@ def test_a_request_gets_the_response_with_its_id(
     assert read(tmp_path / "log.jsonl", lines(key, *holders, together=together)) == WHOLE
 
 
-def test_lines_that_are_the_request_and_the_response_are_joined_by_the_requests_id(tmp_path: Path) -> None:
-    assert read(tmp_path / "log.jsonl", lines("request_id", None, None)) == WHOLE
-
-
 def test_a_request_that_got_no_response_is_asked_all_the_same(tmp_path: Path) -> None:
     asked = [
         line for line in lines("request_id", "request", "response") if line["request_id"] != "q11" or "request" in line
