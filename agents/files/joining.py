@@ -29,6 +29,7 @@ from turnsignal.stream.formats.resumed import resume
 from turnsignal.stream.formats.rewritten import RewrittenQuestions
 from turnsignal.stream.formats.rounds import Rounds
 from turnsignal.stream.formats.sequence import TYPED
+from turnsignal.stream.formats.shared_ids import SharedIds
 from turnsignal.stream.formats.transcripts import HeldAnswers, Transcripts
 
 _LEARNT_FROM = 500  #: traces, of which it is learnt who answers users
@@ -56,6 +57,7 @@ class CallJoiner:
         self._chains = Chains()
         self._again = AskedAgain()
         self._together = AskedTogether()
+        self._shared_ids = SharedIds()
         self.answering = None if keeps_asides else self._errands.answering
         self.repeats = False
         self._has_traces = False
@@ -100,6 +102,7 @@ class CallJoiner:
                     self._rewritten.put_back(answer, assumed)
                     heads.append(head_of(len(heads), answer))
                     openings.append(opening_of(answer, framed))
+                    self._shared_ids.add(answer, openings[-1])
                     if not self._keeps_asides:
                         self._bursts.add(answer)
                         self._together.add(heads[-1].number, answer, kinds, openings[-1])
@@ -116,10 +119,12 @@ class CallJoiner:
             if not self._keeps_asides:
                 asides |= self._together.take_beside(heads, openings, asides, assumed)
             self.repeats = any(sends_history(opening) for at, opening in enumerate(openings) if at not in asides)
+            self._shared_ids.part(heads, openings, asides, lambda: (answer for _, answer in answers.all()))
             resume(heads, openings, asides, assumed, lambda: (answer for _, answer in answers.all()))
             assumed[ASIDES] += len(asides)
             self._follow(heads, asides)
             chosen = link(heads, assumed, asides)
+            self._shared_ids.name(chosen, heads, openings, assumed)
             heads.clear()
             examples = Examples(openings, chosen)
             openings.clear()
@@ -152,5 +157,5 @@ class CallJoiner:
     def doubts(self, *, quoted: bool) -> list[str]:
         """Say what was guessed, and how to read it otherwise. quoted: with words of the log."""
         asked = (self._left_out, self._together, self._bursts, self._rounds, self._errands, self._errands.answering)
-        looked = (*asked, self._held, self._again, self._prompts, self._afterwords)
+        looked = (*asked, self._held, self._again, self._shared_ids, self._prompts, self._afterwords)
         return [doubt for each in looked for doubt in each.doubts(quoted=quoted)]

@@ -20,6 +20,8 @@ _NOTHING = {"", "{}", "[]", "null", "none", "nan"}  #: cells of a table where no
 def response_of(record: Record) -> Record:
     """Return what holds the choices: the record, or its response."""
     inner = body_of(record, *_ANSWERS) or _streamed(record)
+    if "choices" not in inner:  # a line of its own, as a proxy logs requests and responses
+        inner = body_of(record, "body")
     return inner if "choices" in inner else record
 
 

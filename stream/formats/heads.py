@@ -36,7 +36,8 @@ class Head(NamedTuple):
     answer; answered: not for the first time; repeats, leaves: the end of its history before and after its answer;
     earlier: like before, of the answers before the last one, of which so many are telling; request: an id that calls
     of one question share; said_at: when the first message was said, by its own time;
-    is_own: whether it sends one message alone, with more words than everybody says.
+    is_own: whether it sends one message alone, with more words than everybody says; is_finished: whether it is a record
+    of all that was said, without times.
     """
 
     start: float
@@ -59,6 +60,7 @@ class Head(NamedTuple):
     request: str | None = None
     said_at: float | None = None
     is_own: bool = False
+    is_finished: bool = False
 
     @property
     def is_answered(self) -> bool:
@@ -95,7 +97,8 @@ def head_of(number: int, call: Call) -> Head:
     said_at = _first_said(history.spoken)
     spoken = spoken_in(inputs)
     is_own = len(spoken) == 1 and len(spoken[0].text.strip()) >= _OWN
-    return Head(*named, before, asked, after, answered, repeats, leaves, *earlier, said_at=said_at, is_own=is_own)
+    of_words = before, asked, after, answered, repeats, leaves, *earlier
+    return Head(*named, *of_words, said_at=said_at, is_own=is_own, is_finished=is_finished)
 
 
 def _first_said(spoken: Sequence[tuple[Message, bytes]]) -> float | None:

@@ -23,6 +23,7 @@ from typing import NamedTuple
 from turnsignal.stream.formats.answered_anew import answered_anew
 from turnsignal.stream.formats.chains import responses_in_chains
 from turnsignal.stream.formats.endings import DIGEST, known_by, last_answer_of, sought_by
+from turnsignal.stream.formats.finished import stand_alone
 from turnsignal.stream.formats.heads import APART, Head, Who
 from turnsignal.stream.formats.many_ask import Request, asked_by_many
 from turnsignal.stream.formats.protocol import Assumed
@@ -61,10 +62,12 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
     first = _FirstAsked(heads, answered_anew(ordered, assumed))
     begun: Counter[str] = Counter()  # by the calls that begin them
     conversations = [""] * len(heads)
+    are_alone = stand_alone(ordered)
     for head in ordered:
+        is_alone = are_alone and head.is_finished
         chosen = head.conversation or by_response.get(head.previous or "") or by_request.get(head.request or "")
         if chosen is None and head.before:
-            chosen = _gone_on(head, waiting, before) or loose.take(head, assumed)
+            chosen = before.grown(head) if is_alone else _gone_on(head, waiting, before) or loose.take(head, assumed)
             assumed["conversations continued where a call repeats their history"] += chosen is not None
         if chosen is None and head.asked and head.is_answered and not head.answered:
             chosen, start = failed.pop((head.asked, head.who), (None, _NEVER))
@@ -108,8 +111,7 @@ def _gone_on(head: Head, waiting: "_Standing", before: "_Before") -> str | None:
         return again
     if (chosen := waiting.recall(head, ends)) is not None:
         return chosen
-    after, grown = before.ended.get(head.origin, (b"", None))
-    return grown if after in _split(head.before + head.earlier) else None
+    return before.grown(head)
 
 
 def _ordered(heads: list[Head]) -> list[Head]:
@@ -151,6 +153,11 @@ class _Before(NamedTuple):
     repeated: dict[tuple[bytes, Who], tuple[str, float, float | None]]
     ended: dict[str, tuple[bytes, str]]
     many: Set[Hashable]
+
+    def grown(self, head: Head) -> str | None:
+        """Return the conversation of a record's id, of which it holds more."""
+        after, grown = self.ended.get(head.origin, (b"", None))
+        return grown if after in _split(head.before + head.earlier) else None
 
 
 def _asked_by_many(heads: Sequence[Head]) -> set[Hashable]:

@@ -70,7 +70,7 @@ class OpenAIChat:
         named = first(response, "id")  # no response's id: servers and loggers use one again for others
         named = first(record, "id", "request_id", "custom_id") if named is None else named
         named = conversation_of(record, metadata) or "" if named is None else named
-        kind, batch = half_of(record, bool(choices or outputs), bool(sent))
+        kind, batch = half_of(record, bool(choices or outputs), bool(sent), inputs)
         fields = fields_of(metadata, response, record, request)
         if inputs and fields.get("user_id") == inputs[-1].text:  # a column of what users say is called `user`
             del fields["user_id"]

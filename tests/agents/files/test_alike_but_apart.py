@@ -11,7 +11,7 @@ import pytest
 from tests.agents.files.test_histories_sent import Exchange, Messages, call, exchanges, said_in, told_by, user, whole
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.recognising import HowToRead
-from turnsignal.stream.formats.assembly import CROWDED
+from turnsignal.stream.formats.shared_ids import APART
 
 Record = dict[str, Any]
 NUMBERS = range(20)
@@ -286,7 +286,7 @@ def test_many_chats_of_many_users_under_one_id_say_each_message_once(window: int
     path = tmp_path / "log.jsonl"
     assert said_in(path, records) == told_by(all_of)
     with Imported([path], HowToRead()) as imported:
-        assert [report.assumed[CROWDED] for report in imported.reports] == [1]
+        assert [report.assumed[APART] for report in imported.reports] == [50]
 
 
 @pytest.mark.parametrize(
