@@ -103,7 +103,7 @@ def _request(record: Record) -> Record:
 
 def _piece(record: Record, request: Record, response: Record, assumed: Assumed) -> Iterator[Call]:
     deltas = [mapping(mapping(choice).get("delta")) for choice in items(response.get("choices"))[:1]]
-    text = "".join(said for each in deltas if isinstance(said := each.get("content") or refusal_of(each), str))
+    text = "".join(words for each in deltas if isinstance(words := each.get("content") or refusal_of(each), str))
     called = [called for delta in deltas for called in calls_of(delta) if called]  # later pieces have no id
     made = seconds(response.get("created"))
     metadata = {**mapping(request.get("metadata")), **mapping(record.get("metadata"))}
