@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
+from turnsignal.stream.formats.acting import read_acts
 from turnsignal.stream.formats.cut_off import is_cut
 from turnsignal.stream.formats.documents import documents_beside, documents_in, found_in, once
 from turnsignal.stream.formats.protocol import Assumed, Message, Record, TurnFields
@@ -70,6 +71,7 @@ def read_messages(value: object, assumed: Assumed, depth: int = 0) -> list[Messa
     value = nested(value)
     if isinstance(value, dict):
         if (message := read_message(value, assumed)) is not None:
+            read_acts([message])
             return [message]
         inner = first(value, *_LIST_KEYS)
         if depth >= MAX_DEPTH or isinstance(inner, str):
@@ -94,7 +96,9 @@ def read_messages(value: object, assumed: Assumed, depth: int = 0) -> list[Messa
             messages.append(Message("tool", "", documents=documents))
         elif not (isinstance(item, dict) and _says_nothing(item)):
             assumed["messages that are none left out"] += 1
-    return oldest_first(messages, assumed)
+    messages = oldest_first(messages, assumed)
+    read_acts(messages)
+    return messages
 
 
 def without_thoughts(text: str) -> str:
@@ -294,8 +298,11 @@ def spoken(value: object, role: str, assumed: Assumed) -> list[Message]:
     is_cut = bool(text) and _JSON.match(text.lstrip()) is not None
     assumed[CUT_OFF] += is_cut
     assumed[REDACTED] += is_redacted(text)
-    documents = documents_beside(value) if text and role == "assistant" else []
-    return [Message(role, text, documents=documents)] if text and not is_cut and not is_redacted(text) else messages
+    if not text or is_cut or is_redacted(text):
+        return messages
+    messages = [Message(role, text, documents=documents_beside(value) if role == "assistant" else [])]
+    read_acts(messages)
+    return messages
 
 
 def _arguments(given: Record, assumed: Assumed) -> list[Message]:

@@ -69,6 +69,7 @@ SHARED = {
     "asked_again",
     "asked_together",
     "call_table",
+    "acting",
     "span_events",
     "cut_off",
     "who_answers",
