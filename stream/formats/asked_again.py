@@ -10,6 +10,8 @@ from turnsignal.stream.text.visible import one_line
 _OFTEN = 10  #: times that a user has one question answered, at most
 _NEARLY_ALL = 0.8  #: of the questions of a log, of which a user has hardly one answered anew,
 _FEWEST = 10  #: where there are so many
+_OTHERS = 0.1  #: of the questions, which another model answered, too, as few users have them answered anew,
+_SOON = 60.0  #: seconds between both
 _SHOWN = 60  #: characters of a question
 
 
@@ -18,8 +20,8 @@ class AskedAgain:
 
     def __init__(self) -> None:
         self._conversations = self._times = 0
-        self._questions = self._anew = 0
-        self._shown_anew = ""
+        self._questions = self._anew = self._others = 0
+        self._shown_anew = self._shown_other = ""
         self._shown = ""
 
     def add(self, calls: Sequence[Call]) -> None:
@@ -39,22 +41,35 @@ class AskedAgain:
         self._shown = self._shown or one_line(often[0], _SHOWN)
 
     def _count_anew(self, calls: Sequence[Call]) -> None:
-        """Count what was asked, and what of that got several answers after the same words."""
+        """Count what was asked, and what of that got several answers after the same words, and of several models.
+
+        What a call sends behind its question was an answer to that, too.
+        """
         answers: dict[tuple[int, bytes], set[bytes]] = {}
+        models: dict[tuple[int, bytes], tuple[str | None, float | None]] = {}
+        others: set[tuple[int, bytes]] = set()
         for call in calls:
             spoken, got = spoken_in(call.inputs), spoken_in(call.outputs)[:1]
-            if not spoken or not got or spoken[-1].role != "user":
+            size = max((at for at, message in enumerate(spoken, 1) if message.role == "user"), default=0)
+            if not size or not got:
                 continue
-            given = answers.setdefault((len(spoken), digested(spoken[-1])[1]), set())
-            given.add(digested(got[0])[1])
+            question = size, digested(spoken[size - 1])[1]
+            given = answers.setdefault(question, set())
+            given.update(digested(each)[1] for each in (*spoken[size:], *got))
             if len(given) > 1:
-                self._shown_anew = self._shown_anew or one_line(spoken[-1].text, _SHOWN)
+                self._shown_anew = self._shown_anew or one_line(spoken[size - 1].text, _SHOWN)
+            model, start = models.setdefault(question, (call.fields.get("model"), call.start))
+            if model != call.fields.get("model") and (start is None or (call.start or start) - start <= _SOON):
+                others.add(question)
+                self._shown_other = self._shown_other or one_line(spoken[size - 1].text, _SHOWN)
         self._questions += len(answers)
         self._anew += sum(len(given) > 1 for given in answers.values())
+        self._others += len(others)
 
     def doubts(self, *, quoted: bool) -> list[str]:
         """Say what may be otherwise than it is taken. quoted: with a question of each."""
-        return [*self._doubts_of_many(quoted=quoted), *self._doubts_of_drafts(quoted=quoted)]
+        drafts = self._doubts_of_drafts(quoted=quoted) or self._doubts_of_others(quoted=quoted)
+        return [*self._doubts_of_many(quoted=quoted), *drafts]
 
     def _doubts_of_drafts(self, *, quoted: bool) -> list[str]:
         """Say that a program may have asked for what nobody saw, where nearly all questions have several answers."""
@@ -65,6 +80,18 @@ class AskedAgain:
             f"{self._anew:,} of {self._questions:,} questions have several answers{shown}, each taken for one that its "
             "user saw and had given anew: where a program asks for a draft first, or for several to choose from, leave "
             "out of the log what no user saw, or trace each request as a root span with its input and output"
+        )
+        return [doubt]
+
+    def _doubts_of_others(self, *, quoted: bool) -> list[str]:
+        """Say that users may have seen the answers of one model only, where another answers as well."""
+        if self._others < _FEWEST or self._others < _OTHERS * self._questions:
+            return []
+        shown = f", such as “{self._shown_other}”" if quoted else ""
+        doubt = (
+            f"{self._others:,} of {self._questions:,} questions were answered by another model within a minute, "
+            f"too{shown}: each answer is taken for one that its user saw; where a model answers in the shadow of "
+            "another, or is compared with it, leave out of the log what no user saw"
         )
         return [doubt]
 
