@@ -4,7 +4,7 @@ Each call is looked at twice: when it is added, and when all have been; then wha
 program put around a question is taken off, and each answer finds its conversation.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from itertools import islice
 
 from turnsignal.agents.files.heaps import Heaps
@@ -108,19 +108,22 @@ class CallJoiner:
                         self._together.add(heads[-1].number, answer, kinds, openings[-1])
                     answers.put("", answer)
             traces.close()
+
+            def all_calls() -> Iterator[Call]:
+                return (answer for _, answer in answers.all())
+
             asides = set() if self._keeps_asides else asides_in(openings, heads)
             if self._rewritten.was_used:
-                rewriting = (self._rewritten.is_rewriting(answer) for _, answer in answers.all())
-                asides |= {at for at, is_one in enumerate(rewriting) if is_one}
+                asides |= {at for at, call in enumerate(all_calls()) if self._rewritten.is_rewriting(call)}
             asides |= (bursts := self._bursts.take_steps(asides))
             if are_requests(heads, openings, asides):
-                heads[:] = unnamed(heads, (answer for _, answer in answers.all()), assumed)
+                heads[:] = unnamed(heads, all_calls(), assumed)
                 asides |= set() if self._keeps_asides else asides_in(openings, heads)
             if not self._keeps_asides:
                 asides |= self._together.take_beside(heads, openings, asides, assumed)
             self.repeats = any(sends_history(opening) for at, opening in enumerate(openings) if at not in asides)
-            self._shared_ids.part(heads, openings, asides, lambda: (answer for _, answer in answers.all()))
-            resume(heads, openings, asides, assumed, lambda: (answer for _, answer in answers.all()))
+            self._shared_ids.part(heads, openings, asides, all_calls)
+            resume(heads, openings, asides, assumed, all_calls)
             assumed[ASIDES] += len(asides)
             self._follow(heads, asides)
             chosen = link(heads, assumed, asides)
@@ -128,9 +131,9 @@ class CallJoiner:
             heads.clear()
             examples = Examples(openings, chosen)
             openings.clear()
-            for name, (_, answer) in zip(chosen, answers.all() if examples else (), strict=bool(examples)):
+            for name, answer in zip(chosen, all_calls() if examples else (), strict=bool(examples)):
                 examples.compare(name, answer)
-            for at, (name, (_, answer)) in enumerate(zip(chosen, answers.all(), strict=True)):
+            for at, (name, answer) in enumerate(zip(chosen, all_calls(), strict=True)):
                 self._together.see(at, answer)
                 if name:
                     self._chains.settle(answer)

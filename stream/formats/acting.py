@@ -16,7 +16,8 @@ from turnsignal.stream.formats.protocol import Message
 from turnsignal.stream.formats.values import mapping, nested
 
 _ACTION = re.compile(r"^ {0,4}Action ?: ?(\S.{0,100})$", re.MULTILINE)
-_INPUT = re.compile(r"^ {0,4}Action Input ?:", re.MULTILINE)
+_ACTS = "Action Input"
+_INPUT = re.compile(rf"^ {{0,4}}{_ACTS} ?:", re.MULTILINE)
 _ANSWER = re.compile(r"^ {0,4}(?:Final )?Answer ?: *", re.MULTILINE)
 _THOUGHT = ("Thought:", "Thought :")
 _RETURNED = ("Observation:", "TOOL RESPONSE:")
@@ -47,7 +48,8 @@ def _read(message: Message) -> bool:
     text = message.text.strip()
     if text.startswith(("{", *_FENCES)):
         return _read_object(message, text)
-    if (action := _ACTION.search(text)) is not None and _INPUT.search(text, action.end()) is not None:
+    action = _ACTION.search(text) if _ACTS in text else None  # most answers hold no such words, and are not searched
+    if action is not None and _INPUT.search(text, action.end()) is not None:
         _call(message, action[1].strip())
         return True
     if not text.startswith(_THOUGHT):

@@ -21,7 +21,7 @@ from turnsignal.stream.formats.heads import digested
 from turnsignal.stream.formats.instructions import instructions_of
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Call
-from turnsignal.stream.formats.quotations import NUMBER, SHORT, digest_of, digests_quoted, number_of, template_of
+from turnsignal.stream.formats.quotations import MIXED, NUMBER, SHORT, digest_of, digests_quoted, number_of, template_of
 from turnsignal.stream.text.visible import one_line
 
 _SOON = 60.0  #: seconds between one and the call that answers the question
@@ -36,7 +36,6 @@ _GRADE, _WORDS = 40, 2  #: characters of one that is an object, and words of one
 _SHOWN = 60
 _PARTS = 5  #: digests of a call
 _NO_CALL = bytes(SHORT * _PARTS)
-_MIXED = 0x9E3779B97F4A7C15  #: odd: no two conversations become one
 
 
 class _BurstCall(NamedTuple):
@@ -125,7 +124,7 @@ class Bursts:
 
         Of what is asked once, and quoted by no grade, nothing comes before an answer.
         """
-        places = table[:, 0] * np.uint64(_MIXED) ^ table[:, 1]
+        places = table[:, 0] * np.uint64(MIXED) ^ table[:, 1]
         quoted = (_place(int(table[at, 0]), each) for at, (_, given) in self._grades.items() for each in given)
         asked, times = np.unique(places, return_counts=True)
         wanted = np.union1d(asked[times > 1], np.fromiter(quoted, NUMBER))
@@ -160,7 +159,7 @@ class Bursts:
 
 def _place(conversation: int, question: int) -> int:
     """Return one number for what is asked in a conversation."""
-    return (conversation * _MIXED & 0xFFFFFFFFFFFFFFFF) ^ question
+    return (conversation * MIXED & 0xFFFFFFFFFFFFFFFF) ^ question
 
 
 def _next(call: _BurstCall, others: Sequence[tuple[float, int, int]]) -> int | None:

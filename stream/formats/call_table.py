@@ -14,7 +14,7 @@ from turnsignal.stream.formats.heads import Head
 from turnsignal.stream.formats.instructions import lasting
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Call, Message
-from turnsignal.stream.formats.quotations import NUMBER, SHORT, digest_of, number_of
+from turnsignal.stream.formats.quotations import MIXED, NUMBER, SHORT, digest_of, number_of
 from turnsignal.stream.formats.who_answers import Answerer, AskedBoth, is_label
 
 _SOON = 30.0  #: seconds between a step and the answer, where no end of the step is known,
@@ -27,7 +27,6 @@ _TELLING = 3  #: words of a question that nobody says again without need
 _LABEL, _WORDED, _SOURCED, _CUT, _SHOWS = 1, 2, 4, 8, 16  #: what is known of a call and its answer
 _MOST_WORDS = 1_000  #: of an answer that are counted
 _PARTS = 5  #: digests of a call
-_MIXED = 0x9E3779B97F4A7C15  #: odd: no two conversations become one
 
 
 class AskedCall(NamedTuple):
@@ -120,7 +119,7 @@ class CallTable:
             unique, counts = np.unique(questions, return_counts=True)
             rare = np.isin(questions, unique[counts <= _RARE])
             yield from self._rounds_at(questions[rare], places[rare], quotes[rare], named=False)
-        mixed = self._conversations[places] * np.uint64(_MIXED) ^ questions
+        mixed = self._conversations[places] * np.uint64(MIXED) ^ questions
         yield from self._rounds_at(mixed[is_named], places[is_named], quotes[is_named], named=True)
 
     def typed_in(self, round_: Sequence[AskedCall], beside: Set[int]) -> Iterator[int]:
@@ -230,7 +229,7 @@ class CallTable:
         """Return how many were asked again under the same instructions, though their answer was not cut off."""
         left = np.fromiter((at not in beside for at in range(len(self._kinds))), bool, len(self._kinds))
         which = np.flatnonzero(left & self._stays & (self._conversations != 0))
-        keys = (self._conversations * np.uint64(_MIXED) ^ self._questions ^ self._kinds * np.uint64(_MIXED))[which]
+        keys = (self._conversations * np.uint64(MIXED) ^ self._questions ^ self._kinds * np.uint64(MIXED))[which]
         lines = np.fromiter((self._lines[at] for at in which.tolist()), np.int64, len(which))
         order = np.lexsort((lines, self._starts[which], keys))
         is_again = (keys[order][1:] == keys[order][:-1]) & (np.diff(self._starts[which][order]) <= TOGETHER)

@@ -86,6 +86,7 @@ def head_of(number: int, call: Call) -> Head:
     # Of finished conversations without times, in which others may say the same, nobody goes on word by word alone.
     is_finished = is_whole and call.start is None
     repeats = NO_END if is_finished else word_by_word(end_of(history.spoken)) if is_whole else end_of(history.spoken)
+    is_own = len(history.spoken) == 1 and len(history.spoken[0][0].text.strip()) >= _OWN
     for message in first_choice(outputs):
         history.take(message)
     is_answer = bool(spoken_in(outputs))
@@ -95,8 +96,6 @@ def head_of(number: int, call: Call) -> Head:
     order = (*in_order(call), number)
     named = (*order, call.origin, None, call.response, call.previous, who)
     said_at = _first_said(history.spoken)
-    spoken = spoken_in(inputs)
-    is_own = len(spoken) == 1 and len(spoken[0].text.strip()) >= _OWN
     of_words = before, asked, after, answered, repeats, leaves, *earlier
     return Head(*named, *of_words, said_at=said_at, is_own=is_own, is_finished=is_finished)
 

@@ -346,6 +346,12 @@ def spoken_in(messages: Iterable[Message]) -> list[Message]:
     return [message for message in messages if message.role in ("user", "assistant") and message.text.strip()]
 
 
+def questions_in(messages: Iterable[Message]) -> Iterator[tuple[Message, bool]]:
+    """Give what users say among messages, and whether it is what was said last."""
+    spoken = spoken_in(messages)
+    yield from ((message, message is spoken[-1]) for message in spoken if message.role == "user")
+
+
 def _block_text(part: object, assumed: Assumed) -> str | None:
     if isinstance(part, str):
         return part

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from turnsignal.stream.formats.heads import digested
-from turnsignal.stream.formats.messages import spoken_in
+from turnsignal.stream.formats.messages import questions_in, spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.quotations import SHORT, digest_of
 from turnsignal.stream.text.visible import one_line
@@ -273,11 +273,7 @@ class Prompts:
         """Give a call the questions that its prompts were made of, the history's included."""
         if self._templates is None:
             return
-        spoken = spoken_in(call.inputs)
-        for message in spoken:
-            if message.role != "user":
-                continue
-            is_last = message is spoken[-1]
+        for message, is_last in questions_in(call.inputs):
             self._users += is_last
             if question := self._question_of(message, is_last=is_last):
                 message.text = question

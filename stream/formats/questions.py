@@ -48,7 +48,8 @@ def _history_of(history: Any, question: str, assumed: Assumed) -> list[Message]:
     if isinstance(history, list):
         are_messages = all(isinstance(item, dict | list) for item in history)
         return spoken_in(spoken(history, "user", assumed)) if are_messages else []
-    for asks, answers in _SPEAKERS if isinstance(history, str) and history.strip() else ():
+    speakers = [pair for pair in _SPEAKERS if pair[1] in history] if isinstance(history, str) else []
+    for asks, answers in speakers:
         messages = messages_in(f"{history}\n{asks}: {question}\n{answers}:")
         if any(message.role == "assistant" for message in messages):
             return spoken_in(messages)[:-1]

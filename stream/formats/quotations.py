@@ -15,6 +15,7 @@ import numpy as np
 
 SHORT = 8  #: bytes of a digest
 NUMBER = np.dtype("<u8")  #: that one is, where many stand in a table; 0 for none
+MIXED = 0x9E3779B97F4A7C15  #: odd: what numbers are multiplied by before others are added, and no two become one
 _LINES = 4  #: at the beginning of a message, and as many at its end, that may be a quotation each
 _EDGES = 3  #: lines at the beginning, and at the end, that may stand around one
 _LONGEST = 8  #: lines at the end that may be one

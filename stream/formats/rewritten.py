@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from turnsignal.stream.formats.instructions import instructions_of
-from turnsignal.stream.formats.messages import spoken_in
+from turnsignal.stream.formats.messages import questions_in, spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call
 from turnsignal.stream.formats.quotations import digest_of
 
@@ -54,11 +54,7 @@ class RewrittenQuestions:
         """Give an answer's questions, the history's too, as the user typed them."""
         if not self._rewritten or _typed_in(answer) is not None:
             return
-        spoken = spoken_in(answer.inputs)
-        for message in spoken:
-            if message.role != "user":
-                continue
-            is_last = message is spoken[-1]
+        for message, is_last in questions_in(answer.inputs):
             for key in _keys(answer, message.text):  # a trace's calls may name no conversation, and its root does
                 given = [each for each in self._rewritten.get(key, ()) if _is_before(each, answer, soon=is_last)]
                 if not given:

@@ -48,22 +48,24 @@ def _doubt(proposal: Proposal, taking: dict[str, list[str]]) -> str | None:
     check = proposal.check
     is_last, is_first = _is_last(check), _is_first(check)
     is_floor = check.startswith("length.") and bool(parse_name(check).params.get("at_least"))
-    takes = {
-        "is put last in": taking["last"] if is_last else [],
-        "is put first in": taking["first"] if is_first else [],
-        "": [
-            *(taking["only"] if is_last or is_first or is_floor else []),
-            *(taking["asks_first"] if is_last or is_floor else []),
-            *(taking["short"] if is_floor else []),
-        ],
-    }
-    for how, others in takes.items():
-        other = next((sentence for sentence in others if sentence not in proposal.sentences), None)
-        if other is not None:
-            is_of_some = not how or condition(mask(other), "")[1] is not None
-            shown = other[:_SHOWN]
-            return f"has an exception (“{shown}”)" if is_of_some else f"something else {how} “{shown}”"
-    return None
+    for edge in [name for name, is_asked in (("last", is_last), ("first", is_first)) if is_asked]:
+        other = _other(taking[edge], proposal)
+        if other and condition(mask(other), "")[1] is None:
+            return f"something else is put {edge} in “{other[:_SHOWN]}”"
+        if other:
+            return f"has an exception (“{other[:_SHOWN]}”)"
+    letting_off = [
+        *(taking["only"] if is_last or is_first or is_floor else []),
+        *(taking["asks_first"] if is_last or is_floor else []),
+        *(taking["short"] if is_floor else []),
+    ]
+    other = _other(letting_off, proposal)
+    return f"has an exception (“{other[:_SHOWN]}”)" if other else None
+
+
+def _other(sentences: Sequence[str], proposal: Proposal) -> str:
+    """Return the first sentence that does not ask for a check itself, "" without one."""
+    return next((sentence for sentence in sentences if sentence not in proposal.sentences), "")
 
 
 def _is_last(check: str) -> bool:

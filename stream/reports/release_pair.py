@@ -60,10 +60,14 @@ from turnsignal.stream.statistics.intervals import (
 
 
 class FigureReader:
-    """Read the figures of releases. names: of figures, in the order of the totals; covered: whose coverage is one."""
+    """Read the figures of releases.
+
+    names: of figures, in the order of the totals; covered: whose coverage is one; ranked: as `ranked_figures` has them.
+    """
 
     def __init__(self, names: Sequence[str], covered: Sequence[str]) -> None:
         self.names = names
+        self.ranked = ranked_figures(names)
         self._covered = covered
 
     def read(self, totals: ReleaseTotals, minimum: int) -> dict[str, ReleaseFigure]:
@@ -127,7 +131,7 @@ class ReleasePair:
             dict(_coverages(common, new, old, self._overlap)),
             primary,
             least_change,
-            ranked_figures(self._reader.names),
+            self._reader.ranked,
             unranked=unranked,
             shifted=traffic.shifted,
             within=within,
