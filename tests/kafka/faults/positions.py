@@ -157,11 +157,11 @@ def partitions_added(lab: Lab) -> None:
     worker = lab.start(1)[0]
     lab.feed(800)
     lab.caught_up()
+    since = worker.said  # a rebalance of its own may come as soon as the partitions are there
     more, topic = lab.settings.partitions + 2, lab.names["turns"]
     lab.admin.create_partitions([NewPartitions(topic, more)])[topic].result(30)
     lab.wait(lambda: len(lab.admin.list_topics(topic).topics[topic].partitions) == more, 30, "new partitions")
-    since = worker.said
-    worker.send(signal.SIGKILL)  # as a rebalance would come by itself, minutes later
+    worker.send(signal.SIGKILL)  # as a rebalance would come by itself, at the latest minutes later
     lab.refuses(worker, "topics repair score --align", since=since)
     lab.wait(lambda: not lab.members(), 60, "the group to be empty")
     run(lab, ["topics", "repair", "score", "--align"])
