@@ -121,12 +121,15 @@ class Answering:
     def is_in_history(self, call: Call) -> bool:
         """Say whether a history holds a call's answer, which is long enough to be no other's."""
         for message in spoken_in(call.outputs)[:1]:
-            if len(message.text) < _TELLING:
-                continue
-            number = number_of(digested(message)[1][:SHORT])
-            at = int(np.searchsorted(self._histories, np.uint64(number)))
-            return at < len(self._histories) and int(self._histories[at]) == number
+            if len(message.text) >= _TELLING:
+                return self.came_back(digested(message)[1][:SHORT])
         return False
+
+    def came_back(self, answer: bytes) -> bool:
+        """Say whether a history ends with an answer."""
+        number = number_of(answer)
+        at = int(np.searchsorted(self._histories, np.uint64(number)))
+        return at < len(self._histories) and int(self._histories[at]) == number
 
     def tells_apart(self, call: Call, before: Call) -> bool:
         """Say whether a call is known by other calls than one before it."""

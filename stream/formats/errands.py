@@ -8,12 +8,6 @@ Call 2 is one. What it asks is asked in many conversations, no history has an an
 on from the same answer, which a call gave, as if nobody had asked. What users say alike is short, or answered alike.
 Who sums up what was said longest ago asks after an answer from which the conversation had gone on already, and goes on
 there later: whoever edits a question goes on from the edited one.
-
-    call 4   sends: "Is the answer safe?" (system) "Why?" "Because."      gets: safe
-
-Call 4 is one, too: nobody asks anything behind the answer, which another model gave, or the same under other
-instructions, and what is answered so comes back in no history. What stands there and nobody gave is how the answer is
-to begin, which is none by itself.
 """
 
 import re
@@ -24,8 +18,9 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
-from turnsignal.stream.formats.answering import Answering, in_parts, who
-from turnsignal.stream.formats.asides import LEFT_OUT, TO_KEEP, LeftOut
+from turnsignal.stream.formats.answering import Answering, in_parts
+from turnsignal.stream.formats.asides import LEFT_OUT, TO_KEEP
+from turnsignal.stream.formats.behind import Behind, answer_before, answers_behind
 from turnsignal.stream.formats.heads import digested
 from turnsignal.stream.formats.instructions import instructions_of
 from turnsignal.stream.formats.messages import spoken_in
@@ -33,7 +28,6 @@ from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.quotations import SHORT, digest_of, template_of
 from turnsignal.stream.text.visible import one_line
 
-BEGUN = "beginnings of answers that calls sent left out"
 _FEWEST = 3  #: exchanges after which it is asked, and from which conversations go on without it,
 _SHARE = 0.25  #: and how many of all after which it is asked: where a conversation ends nothing tells
 _BACK = 50  #: of so many answers one may be in a history, by chance
@@ -67,10 +61,7 @@ class Errands:
         self._answers = Counter[bool]()  # of all calls, by whether they are objects
         self._given: set[bytes] = set()  # answers of the other calls, which begin conversations
         self.answering = Answering()
-        self._ended = bytearray()  # of each call that ends with an answer: who is to go on, and that
-        self._given_by: dict[bytes, set[bytes]] = {}  # such an answer → who gave it
-        self._checking: set[bytes] = set()  # who is given answers of others, and converses with nobody
-        self._behind = LeftOut()
+        self._behind = Behind(self.answering)
         self._usual: set[bytes] | None = None
         self._left_out = 0
         self._shown = ""
@@ -83,11 +74,12 @@ class Errands:
         answer = digested(answers[0])[1][:SHORT] if answers else _NOTHING
         is_object = any(message.text.lstrip()[:1] in ("{", "[") for message in answers)
         self._answers[is_object] += bool(answers)
-        ended, asked = _last_answer_of(call), _asked_of(call)
-        self.answering.add(call, answer, asked[2 * SHORT :])
-        if ended:
-            self._ended += who(call) + ended
+        asked = _asked_of(call)
+        if answers_behind(call):
+            self.answering.add(call, answer, answer_before(call))
+            self._behind.add(call, answer)
             return
+        self.answering.add(call, answer, asked[2 * SHORT :])
         if asked:
             self._digests += asked + answer + _exchange_of(call)
             self._orders.append(call.start if call.start is not None else call.line)
@@ -100,8 +92,7 @@ class Errands:
         """Find out what programs ask; at the latest, the first `taken_out` does."""
         if self._usual is None:
             self._usual = self._find_usual()
-            self._find_who_checks()
-            self._ended = bytearray()
+            self._behind.conclude()
             self._digests, self._orders, self._lengths, self._given = bytearray(), array("d"), array("H"), set()
             self._kinds = bytearray()
 
@@ -110,14 +101,8 @@ class Errands:
         self.conclude()
         kept: list[Call] = []
         for call in calls:
-            if is_errand(call):
+            if is_errand(call) or self._behind.takes_out(call, assumed):
                 continue
-            if (ended := _last_answer_of(call)) and who(call) in self._checking:
-                self._behind.add(call)
-                continue
-            if ended and ended not in self._given_by and call.kind == "answer":
-                call.inputs.pop()
-                assumed[BEGUN] += 1
             if self._usual and _asked_of(call)[:SHORT] in self._usual:
                 self._shown = self._shown or one_line(call.inputs[-1].text, _SHOWN)
                 self._left_out += 1
@@ -138,17 +123,6 @@ class Errands:
             f"where users did, {TO_KEEP}"
         )
         return [doubt, *behind]
-
-    def _find_who_checks(self) -> None:
-        """Find who gave the answers that calls end with, and who is given those of others."""
-        ended = list(in_parts(self._ended, 2))
-        wanted = {answer for _, answer in ended}
-        for by, _, _, answer in self.answering.answerers():
-            if answer in wanted:
-                self._given_by.setdefault(answer, set()).add(by)
-        self.answering.finish()
-        others = {by for by, answer in ended if self._given_by.get(answer, set()) - {by}}
-        self._checking = {by for by in others if not self.answering.is_conversing(by)}
 
     def _find_usual(self) -> set[bytes]:
         """Return what programs ask."""
@@ -242,14 +216,6 @@ def is_errand(call: Call) -> bool:
         return False
     asked = spoken_in(call.inputs)[-1:]
     return any(_USUAL.match(text) for text in (instructions_of(call), *(message.text[:_READ] for message in asked)))
-
-
-def _last_answer_of(call: Call) -> bytes:
-    """Return the digest of the answer that a call ends with, so that nobody asks anything; b"" where somebody does."""
-    last = call.inputs[-1] if call.inputs and call.outputs else None
-    if last is None or last.role != "assistant" or last.called or not last.text.strip():
-        return b""
-    return digested(last)[1][:SHORT]
 
 
 def _asked_of(call: Call) -> bytes:

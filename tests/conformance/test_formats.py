@@ -40,6 +40,7 @@ SHARED = {
     "remarks",
     "sequence",
     "examples",
+    "behind",
     "errands",
     "prompts",
     "afterwords",
