@@ -4,6 +4,7 @@ Each call is looked at twice: when it is added, and when all have been; then wha
 program put around a question is taken off, and each answer finds its conversation.
 """
 
+from array import array
 from collections.abc import Iterator, Sequence, Set
 from itertools import islice
 
@@ -23,12 +24,14 @@ from turnsignal.stream.formats.heads import Head, head_of
 from turnsignal.stream.formats.linking import link
 from turnsignal.stream.formats.prompts import Prompts
 from turnsignal.stream.formats.protocol import Assumed, Call
+from turnsignal.stream.formats.quotations import number_of
 from turnsignal.stream.formats.remarks import learn_from
 from turnsignal.stream.formats.request_ids import are_requests, unnamed
 from turnsignal.stream.formats.resumed import resume
 from turnsignal.stream.formats.rewritten import RewrittenQuestions
 from turnsignal.stream.formats.rounds import Rounds
 from turnsignal.stream.formats.sequence import TYPED
+from turnsignal.stream.formats.shadows import shadows_in
 from turnsignal.stream.formats.shared_ids import SharedIds
 from turnsignal.stream.formats.transcripts import HeldAnswers, Transcripts
 
@@ -79,6 +82,7 @@ class CallJoiner:
         """Put the answers of each trace into heaps by conversation, and return how many; the traces are gone then."""
         heads: list[Head] = []
         openings: list[bytes] = []
+        asked = array("Q")  # of each answer, who was asked
         assumed, answering = self._assumed, self.answering
         self._prompts.conclude()
         self._afterwords.conclude()
@@ -96,6 +100,7 @@ class CallJoiner:
                 for answer in joined:
                     self._transcripts.take_apart(answer, assumed)
                     kinds = kinds_of(answer)
+                    asked.append(number_of(kinds[0]))
                     framed = self._prompts.framed_in(answer)
                     self._prompts.take_apart(answer, assumed)
                     assumed[TYPED] += self._afterwords.take_off(answer, self._prompts)
@@ -121,6 +126,7 @@ class CallJoiner:
                 asides |= set() if self._keeps_asides else asides_in(openings, heads)
             if not self._keeps_asides:
                 asides |= self._together.take_beside(heads, openings, asides, assumed)
+                asides |= shadows_in(openings, heads, asked, asides)
             self.repeats = any(sends_history(opening) for at, opening in enumerate(openings) if at not in asides)
             self._shared_ids.part(heads, openings, asides, all_calls)
             resume(heads, openings, asides, assumed, all_calls)

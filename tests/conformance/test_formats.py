@@ -41,6 +41,7 @@ SHARED = {
     "sequence",
     "examples",
     "behind",
+    "shadows",
     "errands",
     "prompts",
     "afterwords",
