@@ -30,6 +30,7 @@ from turnsignal.agents.files.joining import CallJoiner
 from turnsignal.agents.files.loose_messages import LooseMessages
 from turnsignal.agents.files.reading import Origin, TurnFile, origin_of
 from turnsignal.agents.files.recognising import HowToRead, as_records, choose_format, doubt_format, is_bare_message
+from turnsignal.agents.files.said_twice import GivenAnswers
 from turnsignal.agents.files.spool import Spool
 from turnsignal.agents.files.standard_input import keep_standard_input, naming
 from turnsignal.agents.files.users import HiddenUsers
@@ -101,10 +102,14 @@ class Imported(ExitStack):
                 together.report.files.append(str(named))
                 if self._how.format is not None and (doubt := doubt_format(path, kind, name)) is not None:
                     together.report.warnings.append(doubt)
+            given: list[GivenAnswers] = []
             for number, source in enumerate(chosen.values()):
                 if isinstance(source, _Together):
                     self.reports.append(source.report)
-                    source = self._convert(source, directory / str(number))
+                    answers = GivenAnswers(source.report.name)
+                    source = self._convert(source, directory / str(number), answers)
+                    self.reports[-1].warnings += answers.doubts(given)
+                    given.append(answers)
                 self.sources.append(source)
             self.feedback += write_feedback(self._scored, directory)
             if self._users is not None:
@@ -113,7 +118,7 @@ class Imported(ExitStack):
             on_error.pop_all()
         return self
 
-    def _convert(self, together: "_Together", to: Path) -> TurnFile:
+    def _convert(self, together: "_Together", to: Path, answers: GivenAnswers) -> TurnFile:
         to.mkdir()
         turns, lines, refused = to / "turns.jsonl", to / "lines", to.parent / "refused.jsonl"
         report = together.report
@@ -123,6 +128,7 @@ class Imported(ExitStack):
             for turn, line in reading.turns(self._progress):
                 formatted = reading.format_turn(turn, line)
                 if formatted is not None:
+                    answers.add(turn)
                     out.write(formatted + b"\n")
                     places.write(array("Q", [line]).tobytes())
         origins = tuple(reading.origins)

@@ -78,5 +78,5 @@ def _asked(opening: bytes, head: Head) -> int:
     """Return a number of what a call is asked, and of what was said before; 0 where it is no call."""
     if not opening:
         return 0
-    said = (head.conversation or "").encode("utf-8", "replace") + history_of(opening) + question_of(opening)
-    return number_of(blake2b(said, digest_size=SHORT).digest())
+    history = (head.conversation or "").encode("utf-8", "replace") + history_of(opening) + question_of(opening)
+    return number_of(blake2b(history, digest_size=SHORT).digest())

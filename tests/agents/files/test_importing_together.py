@@ -102,3 +102,24 @@ def test_files_of_turns_stay_where_they_are_beside_files_that_are_joined(tmp_pat
     with Imported([log, own, written(tmp_path / "log-2.jsonl", completion(2, "Hi", "Hey"))], HowToRead()) as imported:
         assert [source.paths for source in imported.sources] == [[log, tmp_path / "log-2.jsonl"], [own]]
         assert [source.path == own for source in imported.sources] == [False, True]
+
+
+def anthropic(number: int, *texts: str) -> dict[str, Any]:
+    """The same call, as another tool logs it."""
+    roles = ("user", "assistant")
+    messages = [{"role": roles[at % 2], "content": text} for at, text in enumerate(texts)]
+    content = [{"type": "text", "text": messages.pop()["content"]}]
+    response = {"id": f"msg_{number}", "type": "message", "role": "assistant", "content": content}
+    return {"request": {"model": "claude", "max_tokens": 9, "messages": messages}, "response": response}
+
+
+def test_the_same_calls_exported_by_two_tools_are_told(tmp_path: Path) -> None:
+    said = [(f"Where is parcel {number}?", f"It lies in shop {number}, beside the till.") for number in range(20)]
+    one = written(tmp_path / "gateway.jsonl", *(completion(at, *texts) for at, texts in enumerate(said)))
+    same = written(tmp_path / "tool.jsonl", *(anthropic(at, *texts) for at, texts in enumerate(said[4:])))
+    others = [(question, f"{answer} Bring the code of it.") for question, answer in said]
+    apart = written(tmp_path / "apart.jsonl", *(anthropic(at, *texts) for at, texts in enumerate(others)))
+    with Imported([one, same], HowToRead()) as imported:
+        assert any("100% of the answers stand in" in told for told in imported.reports[1].warnings)
+    with Imported([one, apart], HowToRead()) as imported:
+        assert not any("of the answers stand in" in told for each in imported.reports for told in each.warnings)
