@@ -22,6 +22,7 @@ from turnsignal.stream.formats.examples import Examples
 from turnsignal.stream.formats.half_said import HalfSaid
 from turnsignal.stream.formats.heads import Head, head_of
 from turnsignal.stream.formats.linking import link
+from turnsignal.stream.formats.one_offs import OneOffs
 from turnsignal.stream.formats.prompts import Prompts
 from turnsignal.stream.formats.protocol import Assumed, Call
 from turnsignal.stream.formats.quotations import number_of
@@ -59,6 +60,7 @@ class CallJoiner:
         self._bursts = Bursts()
         self._chains = Chains()
         self._again = AskedAgain()
+        self._one_offs = OneOffs()
         self._together = AskedTogether()
         self._shared_ids = SharedIds()
         self.answering = None if keeps_asides else self._errands.answering
@@ -161,10 +163,11 @@ class CallJoiner:
     def add_conversation(self, calls: Sequence[Call]) -> None:
         """Take in the calls of a conversation, as they were joined."""
         self._again.add(calls)
+        self._one_offs.add(calls)
         self._afterwords.add_conversation(calls)
 
     def doubts(self, *, quoted: bool) -> list[str]:
         """Say what was guessed, and how to read it otherwise. quoted: with words of the log."""
         asked = (self._left_out, self._together, self._bursts, self._rounds, self._errands, self._errands.answering)
-        looked = (*asked, self._held, self._again, self._shared_ids, self._prompts, self._afterwords)
+        looked = (*asked, self._held, self._again, self._one_offs, self._shared_ids, self._prompts, self._afterwords)
         return [doubt for each in looked for doubt in each.doubts(quoted=quoted)]

@@ -41,6 +41,7 @@ SHARED = {
     "sequence",
     "examples",
     "behind",
+    "one_offs",
     "shadows",
     "errands",
     "prompts",
