@@ -1,4 +1,4 @@
-"""Calls of a program's job in the log of a chat are told; where all answers are objects, or users ask on, nothing is."""
+"""Calls of a program's job in the log of a chat are told; where all answers are objects, or users ask on, none is."""
 
 from turnsignal.stream.formats.one_offs import OneOffs
 from turnsignal.stream.formats.protocol import Call, Message
