@@ -76,7 +76,8 @@ class Bursts:
         begun = f"{template_of(instructions_of(call))}\0{template_of(question) if chr(10) in question else ''}"
         system = call.inputs[0].text if call.inputs[0].role == "system" else ""
         kind = digest_of(begun)
-        self._texts.setdefault(number_of(kind), one_line(text, _SHOWN))
+        if (number := number_of(kind)) not in self._texts:
+            self._texts[number] = one_line(text, _SHOWN)
         if _is_grade(text):
             quoted = np.frombuffer(digests_quoted(question), NUMBER).tolist()
             self._grades[len(self._orders) - 1] = text.casefold(), quoted

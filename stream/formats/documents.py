@@ -1,6 +1,6 @@
 """Retrieved documents as retrievers spell them: ids, {id}, LangChain's Document, hits with scores, plain texts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -77,14 +77,11 @@ def read_document(item: object) -> dict[str, Any] | None:
     beside = {**mapping(payload), **mapping(metadata)} if payload or metadata else _NOTHING
     text = next((item[key] for key in _HELD_TEXTS if isinstance(item.get(key), str)), None)
     text = None if text is None or is_redacted(text) else text
-    url = first(item, *_URLS) or first(beside, *_URLS)
-    title = first(item, *_TITLES) or first(beside, *_TITLES)
-    source = item.get("source")
-    source = source if isinstance(source, str) else beside.get("source")
-    source = source if isinstance(source, str) else None
-    named = first(item, *_IDS)  # which may be 0
-    named = first(beside, *_IDS) if named is None else named
-    named = source or url or title if named is None else named
+    url, title = _either(item, beside, _URLS), _either(item, beside, _TITLES)
+    named = _either(item, beside, _IDS)  # which may be 0
+    if named is None:
+        sources = item.get("source"), beside.get("source")
+        named = next((source for source in sources if isinstance(source, str)), None) or url or title
     if isinstance(named, dict | list | bool) or named is None:
         named = None if text is None else _digest(text)
     if named is None:
@@ -94,6 +91,12 @@ def read_document(item: object) -> dict[str, Any] | None:
     document = {key: given for key, given in document.items() if isinstance(given, str) and given}
     document |= {key: item[key] for key in ("rank", "retrieval_rank") if type(item.get(key)) is int}
     return document | ({"score": score} if isinstance(score, int | float) and not isinstance(score, bool) else {})
+
+
+def _either(item: dict[str, Any], beside: dict[str, Any], keys: Sequence[str]) -> Any:
+    """Return the first value of an item, or of what stands beside it, that is not empty."""
+    value = first(item, *keys)
+    return first(beside, *keys) if value is None and beside else value
 
 
 def once(documents: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

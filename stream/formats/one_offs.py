@@ -34,9 +34,11 @@ class OneOffs:
         call = calls[0]
         instructions = instructions_of(call)
         key = digest_of(f"{lasting(instructions)}\0{call.fields.get('model')}")
-        if key not in self._under and len(self._under) >= _HELD:
-            return
-        under = self._under.setdefault(key, _Calls(one_line(instructions or _asked(call), _SHOWN)))
+        under = self._under.get(key)
+        if under is None:
+            if len(self._under) >= _HELD:
+                return
+            under = self._under[key] = _Calls(one_line(instructions or _asked(call), _SHOWN))
         under.times += 1
         under.gone_on += len(calls) > 1
         under.objects += len(calls) == 1 and _gets_object(call)

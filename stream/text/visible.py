@@ -30,5 +30,6 @@ def capital(text: str) -> str:
 def one_line(text: str, limit: int = 300) -> str:
     """Cut a stranger's text to `limit` characters of one line that no terminal obeys."""
     line = " ".join(text[: 4 * limit].split())
-    line = "".join(sign if sign.isprintable() else "�" for sign in line)
+    if not line.isprintable():
+        line = "".join(sign if sign.isprintable() else "�" for sign in line)
     return line if len(line) <= limit else line[: limit - 1] + "…"
