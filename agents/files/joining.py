@@ -22,6 +22,7 @@ from turnsignal.stream.formats.examples import Examples
 from turnsignal.stream.formats.half_said import HalfSaid
 from turnsignal.stream.formats.heads import Head, head_of
 from turnsignal.stream.formats.linking import link
+from turnsignal.stream.formats.nameless import Nameless
 from turnsignal.stream.formats.one_offs import OneOffs
 from turnsignal.stream.formats.prompts import Prompts
 from turnsignal.stream.formats.protocol import Assumed, Call
@@ -61,6 +62,7 @@ class CallJoiner:
         self._chains = Chains()
         self._again = AskedAgain()
         self._one_offs = OneOffs()
+        self._nameless = Nameless()
         self._together = AskedTogether()
         self._shared_ids = SharedIds()
         self.answering = None if keeps_asides else self._errands.answering
@@ -136,6 +138,7 @@ class CallJoiner:
             self._follow(heads, asides)
             chosen = link(heads, assumed, asides)
             self._shared_ids.name(chosen, heads, openings, assumed)
+            self._nameless.take(heads, chosen)
             heads.clear()
             examples = Examples(openings, chosen)
             openings.clear()
@@ -143,6 +146,7 @@ class CallJoiner:
                 examples.compare(name, answer)
             for at, (name, answer) in enumerate(zip(chosen, all_calls(), strict=True)):
                 self._together.see(at, answer)
+                self._nameless.see(at, answer)
                 if name:
                     self._chains.settle(answer)
                     examples.take_out(name, answer, assumed)
@@ -169,5 +173,5 @@ class CallJoiner:
     def doubts(self, *, quoted: bool) -> list[str]:
         """Say what was guessed, and how to read it otherwise. quoted: with words of the log."""
         asked = (self._left_out, self._together, self._bursts, self._rounds, self._errands, self._errands.answering)
-        looked = (*asked, self._held, self._again, self._one_offs, self._shared_ids, self._prompts, self._afterwords)
-        return [doubt for each in looked for doubt in each.doubts(quoted=quoted)]
+        looked = (*asked, self._nameless, self._held, self._again, self._one_offs, self._shared_ids, self._prompts)
+        return [doubt for each in (*looked, self._afterwords) for doubt in each.doubts(quoted=quoted)]

@@ -219,11 +219,11 @@ class _Others:
         )
 
     def _are_together(self, at: int, other_at: int, digest: bytes) -> bool:
-        """Say whether two calls are of one moment of a conversation: without ids, where few say what both do."""
+        """Say whether two calls are of one moment of a conversation: where not both name it, few say what both do."""
         head, other = self._heads[at], self._heads[other_at]
         if abs(head.start - other.start) > TOGETHER:
             return False
-        if head.conversation is not None or other.conversation is not None:
+        if head.conversation is not None and other.conversation is not None:
             return head.conversation == other.conversation
         is_one = all(None in pair or pair[0] == pair[1] for pair in zip(head.who[1:], other.who[1:], strict=True))
         return is_one and self._times[digest] <= _RARE

@@ -40,7 +40,7 @@ _MOST = 0.5  #: of the exchanges of a log, after which no users ask the same, an
 _OBJECT, _SYSTEM = 1, 2  #: what an answer is, and whose message asks
 _SHOWN = 60  #: characters of what is asked
 _NOTHING = bytes(SHORT)
-_PARTS = 5  #: digests of a call
+_PARTS = 7  #: digests of a call
 _READ = 300  #: characters of a prompt
 _BEGINS = tomllib.loads(Path(__file__).with_name("errands.toml").read_text(encoding="utf-8"))["begins"].values()
 _USUAL = re.compile(
@@ -54,7 +54,7 @@ class Errands:
     def __init__(self) -> None:
         self._digests = (
             bytearray()
-        )  # of each call: what it asks, exchange and answer before, its own answer and exchange
+        )  # of each call: what it asks, exchange and answer before, its own answer and exchange; both by words alone
         self._orders = array("d")
         self._lengths = array("H")  # characters of what it asks, up to _LONG
         self._kinds = bytearray()  # whether it is a system's, and gets an object
@@ -81,7 +81,8 @@ class Errands:
             return
         self.answering.add(call, answer, asked[2 * SHORT :])
         if asked:
-            self._digests += asked + answer + _exchange_of(call)
+            self._digests += asked + answer + _exchange_of(call, call.conversation)
+            self._digests += _exchange_before(call, None) + _exchange_of(call, None)
             self._orders.append(call.start if call.start is not None else call.line)
             self._lengths.append(min(len(call.inputs[-1].text.strip()), _LONG))
             self._kinds.append(_OBJECT * is_object | _SYSTEM * (call.inputs[-1].role == "system"))
@@ -127,9 +128,9 @@ class Errands:
     def _find_usual(self) -> set[bytes]:
         """Return what programs ask."""
         answered = {before for _, _, before, *_ in self._all()}
-        given = {answer for *_, answer, _ in self._all()} | self._given
+        given = {answer for _, _, _, answer, *_ in self._all()} | self._given
         times, back = Counter[bytes](), Counter[bytes]()
-        for question, _, before, answer, _ in self._all():
+        for question, _, before, answer, *_ in self._all():
             times[question] += answer != _NOTHING
             back[question] += answer in answered and answer != before  # a check that finds nothing says it again
         may_be = self._may_be(
@@ -141,15 +142,16 @@ class Errands:
         asked: dict[bytes, float] = {}  # what, and after what exchange → when first
         latest: dict[bytes, float] = {}  # an exchange → when somebody last went on from it, or from what came of it
         for at in sorted(range(len(self._orders)), key=self._orders.__getitem__, reverse=True):
-            order, (question, exchange, before, _, own) = self._orders[at], self._at(at)
+            order, (question, exchange, before, _, own, worded, own_worded) = self._orders[at], self._at(at)
             if before not in given:  # what every call begins with
                 continue
             if question in may_be:
                 asking[question + exchange] += 1
                 asked[question + exchange] = order
-            else:
-                going_on[exchange] += 1
-                latest[exchange] = max(order, latest.get(exchange, order), latest.get(own, order))
+                continue
+            for end, begun in {(exchange, own), (worded, own_worded)}:  # who asks for a title may name no conversation
+                going_on[end] += 1
+                latest[end] = max(order, latest.get(end, order), latest.get(begun, order))
         after, passed = Counter[bytes](), Counter[bytes]()
         for both, order in asked.items():
             question, exchange = both[:SHORT], both[SHORT:]
@@ -162,7 +164,7 @@ class Errands:
         """Return what of that which is asked often is none that users say alike."""
         asks = {question: _Ask() for question in often}
         exchanges: set[bytes] = set()
-        for length, kind, (question, exchange, _, answer, _) in zip(
+        for length, kind, (question, exchange, _, answer, *_) in zip(
             self._lengths, self._kinds, self._all(), strict=True
         ):
             exchanges.add(exchange)
@@ -234,13 +236,20 @@ def _asked_of(call: Call) -> bytes:
     begun = template_of(text) if "\n" in text else ""
     question = digest_of(begun if len(begun) >= _BEGUN else text)
     answer = digested(before[-1])[1]
-    return question + _exchange(call.conversation, before[-2:-1], answer) + answer[:SHORT]
+    return question + _exchange_before(call, call.conversation) + answer[:SHORT]
 
 
-def _exchange_of(call: Call) -> bytes:
+def _exchange_before(call: Call, conversation: str | None) -> bytes:
+    """Return the digest of the exchange after which a call asks something."""
+    spoken = spoken_in(call.inputs)
+    before = spoken if call.inputs[-1].role == "system" else spoken[:-1]
+    return _exchange(conversation, before[-2:-1], digested(before[-1])[1])
+
+
+def _exchange_of(call: Call, conversation: str | None) -> bytes:
     """Return the digest of the exchange that a call is, as those that go on from it have it."""
     answers = spoken_in(call.outputs)[:1]
-    return _exchange(call.conversation, spoken_in(call.inputs)[-1:], digested(answers[0])[1]) if answers else _NOTHING
+    return _exchange(conversation, spoken_in(call.inputs)[-1:], digested(answers[0])[1]) if answers else _NOTHING
 
 
 def _exchange(conversation: str | None, asked: Sequence[Message], answer: bytes) -> bytes:

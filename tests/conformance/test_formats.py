@@ -41,6 +41,7 @@ SHARED = {
     "sequence",
     "examples",
     "behind",
+    "nameless",
     "one_offs",
     "shadows",
     "errands",
