@@ -13,6 +13,7 @@ import re2
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.conditions import condition, names_all, tells_of_a_text, without_no_conditions
 from turnsignal.stream.prompts.edges import displaced
+from turnsignal.stream.prompts.frames import framed
 from turnsignal.stream.prompts.instructions import LANGUAGES, SAYS
 from turnsignal.stream.prompts.parts import is_of_whole
 from turnsignal.stream.prompts.polarity import denies, names_users_language
@@ -59,7 +60,7 @@ def settle(
     proposals = displaced(proposals, placed, exempt)
     if is_one_text:
         return proposals
-    proposals = _of_other_texts(proposals, placed)
+    proposals = framed(_of_other_texts(proposals, placed), placed)
     forbidding = [index for index, one in enumerate(proposals) if one.doubt is None and _forbids(one.check)]
     if not forbidding:
         return proposals

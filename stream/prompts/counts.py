@@ -27,7 +27,7 @@ _UNIT_KINDS = {
     "highlights": "sections",
     "placeholders": "sections",
 }
-_BLANK = r"\n[ \t]*\n\s*\S"  #: an empty line between two paragraphs, and the second paragraph's first character
+BLANK_LINE = r"\n[ \t]*\n\s*\S"  #: pattern of an empty line between two paragraphs, and the second paragraph's first character
 
 
 def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
@@ -111,9 +111,9 @@ def _paragraphs(amount: Amount, sentence: Sentence) -> Iterator[str]:
         return
     low, high = amount.low, amount.high
     if low is not None and 1 < low <= 50:
-        yield write_name("pattern.require", {"regex": rf"(?s)\S(?:.*?{_BLANK}){{{low - 1}}}"})
+        yield write_name("pattern.require", {"regex": rf"(?s)\S(?:.*?{BLANK_LINE}){{{low - 1}}}"})
     if high is not None and 0 < high <= 50:
-        yield write_name("pattern.forbid", {"regex": rf"(?s)\S(?:.*?{_BLANK}){{{high}}}"})
+        yield write_name("pattern.forbid", {"regex": rf"(?s)\S(?:.*?{BLANK_LINE}){{{high}}}"})
 
 
 def _sections(amount: Amount, sentence: Sentence) -> Iterator[str]:

@@ -83,7 +83,7 @@ def read_prompt(text: str) -> PromptReading:
         subject = subject if goes_on or is_heading else masked
         part_before = part if follows and not is_of_whole(masked) else ""
         part = part_before if goes_on_about_it(masked) else part_made(masked, order)
-        rest, exemption = _prescribed(read, mask(read))
+        rest, exemption = _prescribed(read, mask(read), earlier_sentence)
         is_near = exemption is None and not points(masked)
         if (
             is_near and goes_back(masked) and (any(map(is_bound, names)) or not amounts(masked))
@@ -149,18 +149,21 @@ def _beside(sentence: str, masked: str, names: list[str]) -> list[str]:
     return [f"{sentence} (no check: {', '.join(words)})"] if words else []
 
 
-def _prescribed(sentence: str, masked: str) -> tuple[str, str | None]:
-    """Find a response that is prescribed word for word; return the sentence with it masked, and the response."""
-    match = _SAYS["exactly"].search(masked)
+def _prescribed(sentence: str, masked: str, before: str) -> tuple[str, str | None]:
+    """Find a response that is prescribed word for word; return the sentence with it masked, and the response.
+
+    before: the sentence before, masked; where it quotes something, "instead" is of those words, and not of an answer.
+    """
+    match = _SAYS["exactly"].search(masked) or _SAYS["fixed"].search(masked)
     if match is None or _SAYS["ends_with"].search(without_clause(masked)[: match.start()]):
         return sentence, None
-    at = max(match.start(), match.start(1))
+    at = match.start() if match.re is _SAYS["fixed"] else max(match.start(), match.start(1))
     quotes = [quote for quote in QUOTED.finditer(sentence) if quote.end() > at]
     if not quotes or _SAYS["or_another"].search(masked[quotes[0].end() :]):
         return sentence, None
     text = next(part for part in quotes[0].groups() if part).strip()
     start, end = match.start(), quotes[0].end()
-    if masked.rstrip(" .").endswith("instead") and len(text.split()) < _FEW:
+    if _SAYS["swaps"].search(masked) is not None and (len(text.split()) < _FEW or "·" in before):
         return sentence, None  # a word for another: 'say "basket" instead'
     return sentence[:start] + "¦" * (end - start) + sentence[end:], text or None
 

@@ -31,7 +31,7 @@ from turnsignal.stream.prompts.headings import (
     title_of,
 )
 from turnsignal.stream.prompts.instructions import LANGUAGES
-from turnsignal.stream.prompts.leftover import ordered
+from turnsignal.stream.prompts.leftover import ordered, part_named
 from turnsignal.stream.prompts.polarity import narrowed
 from turnsignal.stream.prompts.structure import PromptBlock, read_structure
 from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, read_patterns
@@ -154,6 +154,12 @@ def _reworded(sentence: str) -> str:
         if pattern.search(sentence) is not None:
             sentence = pattern.sub(wording, sentence, 1)
     return sentence if QUOTED.search(sentence) is not None else without_no_conditions(sentence)
+
+
+def names_a_case(sentence: str) -> bool:
+    """Return whether a label at a sentence's head says when it holds: "Emergencies: …", and not "Tone: …"."""
+    label, rest = _label(sentence, mask(sentence))
+    return bool(rest) and bool(label) and kind_of(label) == UNKNOWN and not part_named(label)
 
 
 def _label(sentence: str, masked: str) -> tuple[str, str]:
