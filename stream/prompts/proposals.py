@@ -11,6 +11,7 @@ from typing import Any
 import re2
 
 from turnsignal.stream.names import Value, write_name
+from turnsignal.stream.prompts.banned import banned
 from turnsignal.stream.prompts.counts import counts, letters
 from turnsignal.stream.prompts.instructions import LANGUAGES, NO_WORDS, SAYS, WORDED, Sentence, asked
 from turnsignal.stream.prompts.leftover import RequestedCheck, Span, doubts
@@ -32,7 +33,12 @@ _OTHERWISE = "says what to use rather than something else"
 _STYLES = read_patterns(WORDED["styles"])
 _ANY_THING = compile_pattern(rf"\b(?:{'|'.join(WORDED['forbidden'])})\b")
 ADDRESS = r"(?i)https?://|\bwww\."  #: pattern of a check that forbids addresses
-EMOJIS: str = WORDED["forbidden"]["emojis?|emoticons?"]  #: pattern of a check that forbids emojis
+#: patterns of checks that forbid emojis, hashtags, HTML, Markdown, and words in capitals
+EMOJIS: str = WORDED["forbidden"]["emojis?|emoticons?"]
+HASHTAGS: str = WORDED["forbidden"]["hash ?tags?"]
+HTML: str = WORDED["forbidden"]["html(?: tags?| markup)?"]
+MARKDOWN: str = WORDED["forbidden"]["markdown(?: formatting| syntax)?"]
+CAPITALS: str = next(regex for words, regex in WORDED["forbidden"].items() if words.startswith("all[ -]caps"))
 _THINGS = {compile_pattern(rf"\b(?:{words})\b"): pattern for words, pattern in WORDED["forbidden"].items()}
 #: pattern of a check that forbids → what the words for its thing are
 NAMED_THINGS = {pattern: words for words, pattern in _THINGS.items()}
@@ -76,8 +82,7 @@ def _keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
         end = start + len(SAYS["until"].split(masked[start:], 1)[0])
         words = _words(sentence.text[start:end], "")
         if words:
-            name = write_name("keywords.forbidden_words", {"words": "|".join(words)})
-            yield from asked([name], "words", written.span(), *_spans(words, sentence.text, start, end))
+            yield from asked(banned(words), "words", written.span(), *_spans(words, sentence.text, start, end))
             return
     for match in islice(SAYS["list"].finditer(masked), _LISTS):
         if SAYS["no_list"].search(SAYS["each_answer"].sub("", masked[max(0, match.start() - 40) : match.start()])):
@@ -99,7 +104,7 @@ def _keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
         if not no and SAYS["choice"].search(masked):
             return  # one of them is enough
         if no or SAYS["asks"].search(masked[: match.end()]):
-            name = write_name("keywords.forbidden_words" if no else "keywords.existence", {"words": "|".join(words)})
+            names = banned(words) if no else [write_name("keywords.existence", {"words": "|".join(words)})]
             spans = [match.span(), *_spans(words, sentence.text, match.end(), end)]
             either = "leaves a choice" if not no and SAYS["either"].search(masked[match.end() : end]) else None
             if not no and match["what"].casefold().startswith("us") and SAYS["in_a_way"].search(masked[match.end() :]):
@@ -110,7 +115,7 @@ def _keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
                 either = "says in which place or sense"  # 'never use "please" as the first word'
             elif not no and _is_habit(masked, match[0]):
                 either = "may say how to speak"  # 'be polite: say "please"'
-            yield from asked([name], "words", *spans, doubt=either or _otherwise(masked))
+            yield from asked(names, "words", *spans, doubt=either or _otherwise(masked))
             return
 
 

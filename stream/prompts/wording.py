@@ -249,9 +249,16 @@ def listed(text: str) -> list[tuple[str, bool]]:
         for word in pieces[1:] if end and pieces[0].strip() else pieces:  # right after a quote is no word of the list
             words.setdefault(word.strip(_AROUND), False)
         if quote is not None:
-            words[next(part for part in quote.groups() if part).strip(_AROUND)] = True
+            words[_quoted(next(part for part in quote.groups() if part))] = True
             end = quote.end()
     return [(word, quoted) for word, quoted in words.items() if word and "|" not in word][:MAX_WORDS]
+
+
+def _quoted(word: str) -> str:
+    """Return a word without the signs around it, but with one that belongs to it: ":innen", ".net"."""
+    bare = word.strip(_AROUND)
+    at = word.find(bare)
+    return f"{word[at - 1]}{bare}" if bare and at > 0 and word[at - 1] in ":." and bare[0].isalpha() else bare
 
 
 _AROUND = " \t.,;:!?\"'“”‘’`[]()"  #: characters around a word that are not part of it
