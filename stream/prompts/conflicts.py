@@ -127,7 +127,9 @@ def _against(check: str, quotes: _Passages, whole: _Passages, asserting: _Passag
     regex = str(params["regex"])
     thing = NAMED_THINGS.get(regex)
     if thing is None and regex != ADDRESS:
-        return None
+        is_of_words = regex.startswith((r"\b(?:", "(?i)(?:"))  # see banned.py
+        quoting = quotes.first_match(compile_pattern(f"(?-i:{regex})")) if is_of_words else ""
+        return _Against(quoting, True) if quoting else None
     texts = whole if regex in (ADDRESS, EMOJIS, HASHTAGS, HTML) else quotes
     sentence = texts.first_match(compile_pattern(regex) if regex == ADDRESS else _compiled(regex))
     sentence = sentence or ("" if thing is None else asserting.first_match(thing))
@@ -199,7 +201,7 @@ def _answered_in(placed: list[PlacedSentence]) -> dict[str, str]:
     answered: dict[str, str] = {}
     for one in placed:
         masked = mask(one.sentence)
-        if one.is_heading or denies(masked):
+        if one.is_heading or denies(masked) or (condition(masked, "")[1] or "").startswith("may say what others"):
             continue
         for match in SAYS["answered_in"].finditer(masked):
             answered.setdefault(LANGUAGES[(match["name"] or match["other"]).casefold()], one.sentence)
@@ -262,10 +264,11 @@ def _in_tags(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Pr
     tagged = next((one for one in placed if SAYS["put_in_tags"].search(one.sentence) is not None), None)
     if tagged is None:
         return proposals
+    hides = SAYS["thinks"].search(tagged.sentence) is not None  # words may be forbidden in what is shown only
     why = f"may be about what stands in a tag (“{tagged.sentence[:_SHOWN]}”)"
     return [
         one._replace(doubt=why)
-        if one.doubt is None and (_is_of_text(one.check) or one.check.startswith("keywords."))
+        if one.doubt is None and (_is_of_text(one.check) or (one.check.startswith("keywords.") and (hides or not _forbids(one.check))))
         else one
         for one in proposals
     ]

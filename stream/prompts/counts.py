@@ -37,6 +37,8 @@ def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
         unit = amount.unit
         if SAYS["numbered"].search(sentence.masked[: amount.start]):
             continue  # "part 2" is a name
+        if SAYS["is_judged"].match(sentence.masked[amount.end :]):
+            continue  # "answers under 20 words are rarely helpful" asks for none
         if SAYS["need_not_keep"].search(sentence.masked[: amount.start]):
             continue  # "you need not keep it under 60 words" asks for no more
         spans, doubt = [(amount.start, amount.end)], None

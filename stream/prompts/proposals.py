@@ -76,6 +76,10 @@ def _keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
     masked = sentence.masked
     if SAYS["capital_words"].search(masked):
         return
+    contrast = SAYS["contrast"].search(masked)
+    if contrast is not None and not negated(masked, contrast.start()):
+        yield from _contrasted(sentence.text, contrast)
+        return
     written = SAYS["not_written"].search(masked)
     if written is not None and not any(amount.start <= written.start() for amount in amounts(masked)):
         start = written.end() - 1
@@ -111,12 +115,27 @@ def _keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
                 either = "says which of several forms to use"  # 'the formal "usted"'
             elif not no and match[0].strip().casefold() in ("use", "using") and " " not in "".join(words):
                 either = "may say how something is called"  # 'use "you"'
+            elif not no and any(_is_number(word) for word in words):
+                either = "may be written in another form"  # "514-555-0190"
             elif no and SAYS["as_a"].search(masked) is not None:
                 either = "says in which place or sense"  # 'never use "please" as the first word'
             elif not no and _is_habit(masked, match[0]):
                 either = "may say how to speak"  # 'be polite: say "please"'
             yield from asked(names, "words", *spans, doubt=either or _otherwise(masked))
             return
+
+
+def _is_number(word: str) -> bool:
+    """Return whether a word is a number in groups, as that of a telephone."""
+    return not any(map(str.isalpha, word)) and sum(map(str.isdigit, word)) > 3
+
+
+def _contrasted(text: str, match: Any) -> Iterator[RequestedCheck]:
+    """Yield the check for the words that others are to stand for: 'say "guests", never "customers"'."""
+    words = _words(text[slice(*match.span(SAYS["contrast"].groupindex["other"]))], "")
+    if words and all(not any(map(str.isdigit, word)) for word in words):
+        doubt = None if match["how"].casefold() == "never" else _OTHERWISE
+        yield from asked(banned(words), "words", match.span(), doubt=doubt)
 
 
 def _is_habit(masked: str, listing: str) -> bool:

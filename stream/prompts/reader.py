@@ -14,7 +14,7 @@ from turnsignal.stream.prompts.conflicts import merge, settle
 from turnsignal.stream.prompts.exceptions import excepted
 from turnsignal.stream.prompts.headings import UNKNOWN, kind_of
 from turnsignal.stream.prompts.instructions import LANGUAGES, Sentence
-from turnsignal.stream.prompts.kinds import held_answers, kind_doubt, whose_answers
+from turnsignal.stream.prompts.kinds import held_answers, prompt_kind, whose_answers
 from turnsignal.stream.prompts.leftover import (
     Scope,
     is_english,
@@ -22,6 +22,7 @@ from turnsignal.stream.prompts.leftover import (
     is_of_each,
     is_pronoun,
     keeps_it,
+    names_whole,
     part_named,
     referent,
 )
@@ -67,7 +68,7 @@ def read_prompt(text: str) -> PromptReading:
     marked = _SAYS["section"].search(text)
     splitter = marked[1] if marked is not None else ""
     rules = [mask(one.sentence) for one in placed if not one.is_heading]
-    kind, held = kind_doubt(one for one in rules if not opens(one)), held_answers(rules)
+    kind, held = prompt_kind(one for one in rules if not opens(one)), held_answers(rules)
     proposed: dict[str, Proposal] = {}
     exempt: dict[str, Exemption] = {}
     uncovered: list[str] = []
@@ -104,7 +105,7 @@ def read_prompt(text: str) -> PromptReading:
             exempt.setdefault(exemption, Exemption(exemption, sentence))
         before = before if before.startswith(heading) else heading
         it = "" if order else referent(masked, earlier_sentence) or (part_before if keeps_it(masked) else "")
-        scope = Scope(order, part_named(heading), it, part_before)
+        scope = Scope(order, "" if names_whole(masked) else part_named(heading), it, part_before)
         asked = propose(Sentence(rest, without_clause(mask(rest)), dividers, paragraphs, splitter, before, scope))
         names, own = [name for name in asked if name in proposed or len(proposed) < MAX_PROPOSALS], masked
         platforms, doubt = condition(masked, heading)
@@ -121,7 +122,7 @@ def read_prompt(text: str) -> PromptReading:
         elsewhere = f"may be about something else (“{subject[:_SHOWN]}”)" if is_elsewhere else None
         for name in names:
             other = None if name.startswith(_DEVICES) else elsewhere
-            whose = kind or whose_answers(name, masked, held)
+            whose = (kind and kind.doubt(name, masked)) or whose_answers(name, masked, held)
             why = doubt or asked[name] or around or other or (None if name.startswith("combination.") else whose)
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:
