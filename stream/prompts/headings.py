@@ -47,6 +47,8 @@ def surroundings(above: list[Above], product: str = "", title: int = -1) -> list
         outer = read[one.parent] if one.parent >= 0 else Surroundings()
         kind = kind_of(one.label, words)
         label = one.label.strip("*_: ")
+        if kind == GENERAL and _SAYS["resets"].fullmatch(label) is not None:
+            outer = Surroundings(is_example=outer.is_example)  # "General rules:" is not of the section above it
         heading = f"{outer.heading} {label}"[-MAX_HEADING:].strip() if one.level <= 8 else outer.heading
         read.append(
             Surroundings(
