@@ -17,7 +17,17 @@ from turnsignal.stream.prompts.frames import framed
 from turnsignal.stream.prompts.instructions import LANGUAGES, SAYS
 from turnsignal.stream.prompts.parts import is_of_whole
 from turnsignal.stream.prompts.polarity import denies, names_users_language
-from turnsignal.stream.prompts.proposals import ADDRESS, CAPITALS, EMOJIS, HASHTAGS, HTML, KIN, MARKDOWN, NAMED_THINGS, own_marker
+from turnsignal.stream.prompts.proposals import (
+    ADDRESS,
+    CAPITALS,
+    EMOJIS,
+    HASHTAGS,
+    HTML,
+    KIN,
+    MARKDOWN,
+    NAMED_THINGS,
+    own_marker,
+)
 from turnsignal.stream.prompts.reading import Exemption, Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence
 from turnsignal.stream.prompts.shown import holds_value, said_in, shown_in
@@ -252,9 +262,7 @@ def _in_own_markup(proposals: list[Proposal], placed: list[PlacedSentence]) -> l
         return proposals
     why = f"another markup shares signs with it (“{other[:_SHOWN]}”)"
     return [
-        one._replace(doubt=why)
-        if one.doubt is None and parse_name(one.check).params.get("regex") == MARKDOWN
-        else one
+        one._replace(doubt=why) if one.doubt is None and parse_name(one.check).params.get("regex") == MARKDOWN else one
         for one in proposals
     ]
 
@@ -268,7 +276,8 @@ def _in_tags(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Pr
     why = f"may be about what stands in a tag (“{tagged.sentence[:_SHOWN]}”)"
     return [
         one._replace(doubt=why)
-        if one.doubt is None and (_is_of_text(one.check) or (one.check.startswith("keywords.") and (hides or not _forbids(one.check))))
+        if one.doubt is None
+        and (_is_of_text(one.check) or (one.check.startswith("keywords.") and (hides or not _forbids(one.check))))
         else one
         for one in proposals
     ]

@@ -27,7 +27,7 @@ _UNIT_KINDS = {
     "highlights": "sections",
     "placeholders": "sections",
 }
-BLANK_LINE = r"\n[ \t]*\n\s*\S"  #: pattern of an empty line between two paragraphs, and the second paragraph's first character
+BLANK_LINE = r"\n[ \t]*\n\s*\S"  #: pattern of an empty line and the start of the next paragraph
 
 
 def counts(sentence: Sentence) -> Iterator[RequestedCheck]:

@@ -1,8 +1,8 @@
 """Frames: what stands before or behind a text and is not meant where its paragraphs or sentences are counted.
 
 A title, a subject line, a salutation, a sign-off, a postscript, a list of sources. The checks count them: "two
-paragraphs" of a letter are four pieces of text. So where a prompt asks for one of them, how many paragraphs or sentences
-an answer has at most is for a person, and so is what it starts with, and where its citations stand.
+paragraphs" of a letter are four pieces of text. So where a prompt asks for one of them, how many paragraphs or
+sentences an answer has at most is for a person, and so is what it starts with, and where its citations stand.
 """
 
 import tomllib

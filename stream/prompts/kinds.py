@@ -47,7 +47,9 @@ def prompt_kind(sentences: Iterable[str]) -> PromptKind | None:
 
     sentences: with quoted text masked.
     """
-    found = [(kind, sentence) for sentence in sentences for kind in _REASONS if _SAYS[kind].search(sentence) is not None]
+    found = [
+        (kind, sentence) for sentence in sentences for kind in _REASONS if _SAYS[kind].search(sentence) is not None
+    ]
     others = [one for one in found if one[0] != "items"] or found
     if not others:
         return None
@@ -78,10 +80,10 @@ def held_answers(sentences: Iterable[str]) -> OthersAnswers | None:
 
 
 def is_of_all_texts(check: str) -> bool:
-    """Return whether a check holds of an answer that consists of several texts: it forbids a sign or a word anywhere."""
+    """Return whether a check holds of all of several texts in one answer, as it forbids a sign or a word."""
     name = parse_name(check)
     regex = str(name.params.get("regex", ""))
-    is_edge_or_count = r"\A" in regex or r"\z" in regex or regex.startswith("(?s)") or regex.startswith("(?ms)")
+    is_edge_or_count = r"\A" in regex or r"\z" in regex or regex.startswith(("(?s)", "(?ms)"))
     forbids = name.family == "pattern.forbid" and not is_edge_or_count
     return forbids or name.family in ("keywords.forbidden_words", "language.is")
 

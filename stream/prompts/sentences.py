@@ -98,7 +98,7 @@ def _split(block: str) -> Iterator[str]:
 
 
 def _numbered(masked: str) -> list[Span]:
-    """Return where the numbers of rules stand within a text: "(1) English only. (2) No emojis!"; empty without a list."""
+    """Return where the numbers of rules stand within a text: "(1) English only. (2) No emojis!"."""
     marks: list[Span] = []
     for match in _SAYS["inline"].finditer(masked):
         if int(match["n"]) == len(marks) + 1:

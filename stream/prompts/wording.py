@@ -237,8 +237,8 @@ def negated(text: str, at: int, reach: int = 60) -> bool:
 def _begins_anew(before: str, denied: int, after: str) -> bool:
     """Return whether an instruction of its own begins behind a denial: 'no emojis, sign with "Ada"'.
 
-    "Do not" may deny several verbs, "no" denies none, and a verb that comes again begins a contrast: "don't use bold, use
-    bullets". denied: where the last denial ends; after: the text that follows.
+    "Do not" may deny several verbs, "no" denies none, and a verb that comes again begins a contrast: "don't use bold,
+    use bullets". denied: where the last denial ends; after: the text that follows.
     """
     verb = _NEW_VERB.search(before[denied:] + _FIRST_WORD.match(after)[0])
     if verb is None:
