@@ -75,7 +75,10 @@ def _doubt(one: Proposal, frames: _Frames) -> str | None:
     if not other:
         return None
     shown = f"“{other[:_SHOWN]}”"
-    return f"something else is put first in {shown}" if is_first(one.check) else f"would count what {shown} adds"
+    if is_first(one.check):
+        return f"something else is put first in {shown}"
+    is_counted = not one.check.startswith("citation.")
+    return f"would count what {shown} adds" if is_counted else f"sources stand behind the text, too, in {shown}"
 
 
 def _touching(one: Proposal) -> tuple[str, ...]:

@@ -20,9 +20,11 @@ def shown_in(sentence: str) -> Iterator[str]:
     for quote in QUOTED.finditer(sentence):
         if not negated(masked, quote.start()):
             yield _within(quote)
-    for match in _SAYS["example"].finditer(masked):
+    examples = list(_SAYS["example"].finditer(masked))
+    ends = [*(match.start() for match in examples), len(sentence)][1:]
+    for match, end in zip(examples, ends, strict=False):
         if not negated(masked, match.start()):
-            yield _balanced(sentence[match.end() :])
+            yield _balanced(sentence[match.end() : end])
 
 
 def said_in(sentence: str) -> Iterator[str]:
