@@ -99,11 +99,13 @@ def _split(block: str) -> Iterator[str]:
 
 def _numbered(masked: str) -> list[Span]:
     """Return where the numbers of rules stand within a text: "(1) English only. (2) No emojis!"."""
+    matches = list(_SAYS["inline"].finditer(masked))
+    first = int(matches[0]["n"]) if matches else 0  # the first number of a paragraph is read as that of an item
     marks: list[Span] = []
-    for match in _SAYS["inline"].finditer(masked):
-        if int(match["n"]) == len(marks) + 1:
+    for match in matches if first in (1, 2) else ():
+        if int(match["n"]) == first + len(marks):
             marks.append((match.start(_NUMBERED) - 1, match.end() - 1))
-    return marks if len(marks) > 1 else []
+    return marks if len(marks) + first > 2 else []
 
 
 def _closed(masked: str, block: str) -> str:
