@@ -22,6 +22,7 @@ FRAMED = [
     ("- Cite the source as [n] behind each sentence.", "- List all sources at the end."),
 ]
 BARE = [
+    ("- A single paragraph, no line breaks.", '- End every answer with "This is not advice."'),
     ("- At most two paragraphs.", "- No greeting, no sign-off."),
     ("- At most two paragraphs, including the closing.", '- End every answer with "Ask again."'),
     ("- At most two paragraphs.", "- End with a question."),

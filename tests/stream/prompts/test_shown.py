@@ -53,7 +53,7 @@ def test_a_ban_of_what_is_not_shown_holds(ban: str, other: str) -> None:
     ],
 )
 def test_a_ban_of_what_its_own_sentence_wants_said_is_doubtful(rule: str, is_doubtful: bool) -> None:
-    banning = [one for one in read_prompt(f"{ROLE}- {rule}").proposals if "regex='!'" in one.check]
+    banning = [one for one in read_prompt(f"{ROLE}- {rule}").proposals if "regex='!" in one.check]
     assert [one.doubt is not None for one in banning] == [is_doubtful]
 
 
