@@ -13,12 +13,24 @@ import re2
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.conditions import condition, names_all, tells_of_a_text, without_no_conditions
 from turnsignal.stream.prompts.edges import displaced
+from turnsignal.stream.prompts.frames import framed
 from turnsignal.stream.prompts.instructions import LANGUAGES, SAYS
 from turnsignal.stream.prompts.parts import is_of_whole
 from turnsignal.stream.prompts.polarity import denies, names_users_language
-from turnsignal.stream.prompts.proposals import ADDRESS, EMOJIS, KIN, NAMED_THINGS, own_marker
+from turnsignal.stream.prompts.proposals import (
+    ADDRESS,
+    CAPITALS,
+    EMOJIS,
+    HASHTAGS,
+    HTML,
+    KIN,
+    MARKDOWN,
+    NAMED_THINGS,
+    own_marker,
+)
 from turnsignal.stream.prompts.reading import Exemption, Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence
+from turnsignal.stream.prompts.shown import holds_value, said_in, shown_in
 from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, negated
 
 _LISTED = 20  #: sentences that ask for one check
@@ -56,22 +68,17 @@ def settle(
     """
     proposals = _not_said(_in_own_form(proposals, placed), placed)
     proposals = _in_tags(_in_json(_of_users(_apart(proposals), placed)), placed)
-    proposals = displaced(proposals, placed, exempt)
+    proposals = _in_own_markup(displaced(proposals, placed, exempt), placed)
     if is_one_text:
         return proposals
-    proposals = _of_other_texts(proposals, placed)
+    proposals = framed(_of_other_texts(proposals, placed), placed)
     forbidding = [index for index, one in enumerate(proposals) if one.doubt is None and _forbids(one.check)]
     if not forbidding:
         return proposals
     own = {sentence for index in forbidding for sentence in proposals[index].sentences}
     own |= {one.sentence for one in exempt.values()}
     others = [one for one in placed if not one.is_heading and one.sentence not in own]
-    quotes = _Passages(
-        (next(part for part in quote.groups() if part), one.sentence)
-        for one in others
-        for quote in QUOTED.finditer(one.sentence)
-        if not negated(mask(one.sentence), quote.start())
-    )
+    quotes = _Passages((piece, one.sentence) for one in others for piece in shown_in(one.sentence))
     whole = _Passages((one.sentence, one.sentence) for one in others)
     asserting = _Passages(
         (mask(one.sentence), one.sentence)
@@ -80,6 +87,7 @@ def settle(
     )
     for index in forbidding:
         other = _against(proposals[index].check, quotes, whole, asserting)
+        other = other or _in_itself(proposals[index]) or _in_capitals(proposals[index], others)
         if other:
             _doubt(proposals, index, other)
     return proposals
@@ -129,12 +137,35 @@ def _against(check: str, quotes: _Passages, whole: _Passages, asserting: _Passag
     regex = str(params["regex"])
     thing = NAMED_THINGS.get(regex)
     if thing is None and regex != ADDRESS:
-        return None
-    texts = whole if regex in (ADDRESS, EMOJIS) else quotes
+        is_of_words = regex.startswith((r"\b(?:", "(?i)(?:"))  # see banned.py
+        quoting = quotes.first_match(compile_pattern(f"(?-i:{regex})")) if is_of_words else ""
+        return _Against(quoting, True) if quoting else None
+    texts = whole if regex in (ADDRESS, EMOJIS, HASHTAGS, HTML) else quotes
     sentence = texts.first_match(compile_pattern(regex) if regex == ADDRESS else _compiled(regex))
     sentence = sentence or ("" if thing is None else asserting.first_match(thing))
     sentence = sentence or (asserting.first_match(KIN[regex]) if regex in KIN else "")
     return _Against(sentence, False) if sentence else None
+
+
+def _in_itself(proposal: Proposal) -> _Against | None:
+    """Return the check's own sentence if it wants said what it forbids: 'Greet with "Hello!", no exclamation marks'."""
+    regex = str(parse_name(proposal.check).params.get("regex", ""))
+    if regex not in NAMED_THINGS:
+        return None
+    pattern = _compiled(regex)
+    said = (one for one in proposal.sentences if any(pattern.search(piece) is not None for piece in said_in(one)))
+    sentence = next(said, None)
+    return None if sentence is None else _Against(sentence, True)
+
+
+def _in_capitals(proposal: Proposal, others: list[PlacedSentence]) -> _Against | None:
+    """Return the sentence that shows values in capitals, where a check forbids words in capitals."""
+    if str(parse_name(proposal.check).params.get("regex", "")) != CAPITALS:
+        return None
+    pattern = _compiled(CAPITALS)
+    holding = (one.sentence for one in others if holds_value(pattern, one.sentence))
+    sentence = next(holding, None)
+    return None if sentence is None else _Against(sentence, True)
 
 
 def _as_words(words: str) -> Any:
@@ -149,7 +180,8 @@ def _compiled(regex: str) -> Any:
 def _doubt(proposals: list[Proposal], index: int, other: _Against) -> None:
     shown = other.sentence[:_SHOWN]
     forbidding = proposals[index]
-    why = f'another sentence quotes it ("{shown}")' if other.is_quote else f"contradicts “{shown}”"
+    shows = "the sentence itself" if other.sentence in forbidding.sentences else "another sentence"
+    why = f'{shows} quotes it ("{shown}")' if other.is_quote else f"contradicts “{shown}”"
     proposals[index] = forbidding._replace(doubt=why)
     for number, one in enumerate(proposals):
         if one.doubt is None and one.check.startswith(_SAYS_IT) and other.sentence in one.sentences:
@@ -179,7 +211,7 @@ def _answered_in(placed: list[PlacedSentence]) -> dict[str, str]:
     answered: dict[str, str] = {}
     for one in placed:
         masked = mask(one.sentence)
-        if one.is_heading or denies(masked):
+        if one.is_heading or denies(masked) or (condition(masked, "")[1] or "").startswith("may say what others"):
             continue
         for match in SAYS["answered_in"].finditer(masked):
             answered.setdefault(LANGUAGES[(match["name"] or match["other"]).casefold()], one.sentence)
@@ -223,15 +255,29 @@ def _in_own_form(proposals: list[Proposal], placed: list[PlacedSentence]) -> lis
     ]
 
 
+def _in_own_markup(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Proposal]:
+    """Mark a ban of Markdown as doubtful where answers use a markup that shares its signs, as Slack's or WhatsApp's."""
+    other = next((one.sentence for one in placed if SAYS["own_markup"].search(mask(one.sentence)) is not None), None)
+    if other is None:
+        return proposals
+    why = f"another markup shares signs with it (“{other[:_SHOWN]}”)"
+    return [
+        one._replace(doubt=why) if one.doubt is None and parse_name(one.check).params.get("regex") == MARKDOWN else one
+        for one in proposals
+    ]
+
+
 def _in_tags(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Proposal]:
     """Mark as doubtful what an answer that is put in a tag starts and ends with, and its length: there may be more."""
     tagged = next((one for one in placed if SAYS["put_in_tags"].search(one.sentence) is not None), None)
     if tagged is None:
         return proposals
+    hides = SAYS["thinks"].search(tagged.sentence) is not None  # words may be forbidden in what is shown only
     why = f"may be about what stands in a tag (“{tagged.sentence[:_SHOWN]}”)"
     return [
         one._replace(doubt=why)
-        if one.doubt is None and (_is_of_text(one.check) or one.check.startswith("keywords."))
+        if one.doubt is None
+        and (_is_of_text(one.check) or (one.check.startswith("keywords.") and (hides or not _forbids(one.check))))
         else one
         for one in proposals
     ]

@@ -27,7 +27,7 @@ _UNIT_KINDS = {
     "highlights": "sections",
     "placeholders": "sections",
 }
-_BLANK = r"\n[ \t]*\n\s*\S"  #: an empty line between two paragraphs, and the second paragraph's first character
+BLANK_LINE = r"\n[ \t]*\n\s*\S"  #: pattern of an empty line and the start of the next paragraph
 
 
 def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
@@ -37,6 +37,8 @@ def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
         unit = amount.unit
         if SAYS["numbered"].search(sentence.masked[: amount.start]):
             continue  # "part 2" is a name
+        if SAYS["is_judged"].match(sentence.masked[amount.end :]):
+            continue  # "answers under 20 words are rarely helpful" asks for none
         if SAYS["need_not_keep"].search(sentence.masked[: amount.start]):
             continue  # "you need not keep it under 60 words" asks for no more
         spans, doubt = [(amount.start, amount.end)], None
@@ -111,9 +113,9 @@ def _paragraphs(amount: Amount, sentence: Sentence) -> Iterator[str]:
         return
     low, high = amount.low, amount.high
     if low is not None and 1 < low <= 50:
-        yield write_name("pattern.require", {"regex": rf"(?s)\S(?:.*?{_BLANK}){{{low - 1}}}"})
+        yield write_name("pattern.require", {"regex": rf"(?s)\S(?:.*?{BLANK_LINE}){{{low - 1}}}"})
     if high is not None and 0 < high <= 50:
-        yield write_name("pattern.forbid", {"regex": rf"(?s)\S(?:.*?{_BLANK}){{{high}}}"})
+        yield write_name("pattern.forbid", {"regex": rf"(?s)\S(?:.*?{BLANK_LINE}){{{high}}}"})
 
 
 def _sections(amount: Amount, sentence: Sentence) -> Iterator[str]:

@@ -12,7 +12,7 @@ from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.conditions import condition
 from turnsignal.stream.prompts.polarity import denies
 from turnsignal.stream.prompts.reading import Exemption, Proposal
-from turnsignal.stream.prompts.sentences import PlacedSentence
+from turnsignal.stream.prompts.sentences import PlacedSentence, names_a_case
 from turnsignal.stream.prompts.wording import mask, read_patterns
 
 _BUILT = tomllib.loads(Path(__file__).with_name("edges.toml").read_text(encoding="utf-8"))
@@ -30,6 +30,11 @@ def displaced(
         what: [sentence for sentence, masked in sentences if _says(what, masked) and sentence not in prescribed]
         for what in ("last", "first", "only", "asks_first", "short")
     }
+    taking["only"] += [  # "Emergencies: drop everything above and give the number."
+        sentence
+        for sentence, masked in sentences
+        if _SAYS["aside"].search(masked) is not None and sentence not in prescribed and names_a_case(sentence)
+    ]
     return [
         one._replace(doubt=doubt) if one.doubt is None and (doubt := _doubt(one, taking)) is not None else one
         for one in proposals
@@ -46,17 +51,17 @@ def _says(what: str, masked: str) -> bool:
 def _doubt(proposal: Proposal, taking: dict[str, list[str]]) -> str | None:
     """Return why a check is doubtful by another sentence, None where no other takes anything from it."""
     check = proposal.check
-    is_last, is_first = _is_last(check), _is_first(check)
+    at_end, at_start = is_last(check), is_first(check)
     is_floor = check.startswith("length.") and bool(parse_name(check).params.get("at_least"))
-    for edge in [name for name, is_asked in (("last", is_last), ("first", is_first)) if is_asked]:
+    for edge in [name for name, is_asked in (("last", at_end), ("first", at_start)) if is_asked]:
         other = _other(taking[edge], proposal)
         if other and condition(mask(other), "")[1] is None:
             return f"something else is put {edge} in “{other[:_SHOWN]}”"
         if other:
             return f"has an exception (“{other[:_SHOWN]}”)"
     letting_off = [
-        *(taking["only"] if is_last or is_first or is_floor else []),
-        *(taking["asks_first"] if is_last or is_floor else []),
+        *(taking["only"] if at_end or at_start or is_floor else []),
+        *(taking["asks_first"] if at_end or is_floor else []),
         *(taking["short"] if is_floor else []),
     ]
     other = _other(letting_off, proposal)
@@ -68,9 +73,11 @@ def _other(sentences: Sequence[str], proposal: Proposal) -> str:
     return next((sentence for sentence in sentences if sentence not in proposal.sentences), "")
 
 
-def _is_last(check: str) -> bool:
+def is_last(check: str) -> bool:
+    """Return whether a check, by its name, is of what an answer ends with."""
     return check.startswith("startend.end") or (check.startswith("pattern.require") and r"\z" in check)
 
 
-def _is_first(check: str) -> bool:
+def is_first(check: str) -> bool:
+    """Return whether a check, by its name, is of what an answer starts with."""
     return check.startswith("startend.start") or (check.startswith("pattern.require") and r"\A" in check)

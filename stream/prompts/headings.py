@@ -47,6 +47,8 @@ def surroundings(above: list[Above], product: str = "", title: int = -1) -> list
         outer = read[one.parent] if one.parent >= 0 else Surroundings()
         kind = kind_of(one.label, words)
         label = one.label.strip("*_: ")
+        if kind == GENERAL and _SAYS["resets"].fullmatch(label) is not None:
+            outer = Surroundings(is_example=outer.is_example)  # "General rules:" is not of the section above it
         heading = f"{outer.heading} {label}"[-MAX_HEADING:].strip() if one.level <= 8 else outer.heading
         read.append(
             Surroundings(
@@ -81,6 +83,11 @@ def kind_of(label: str, product: frozenset[str] = frozenset(), *, is_label: bool
     denials = len(_SAYS["forbids"].findall(plain))
     general = general | _SAID if denials else general
     left = [word for word in words if word not in general and word not in product and not word.isdigit()]
+    bare = masked.strip(" ,.:;!–—-")
+    if not words and _SAYS["neutral"].fullmatch(bare) is not None and not bare[-1:].isdigit():
+        return GENERAL  # "At all times"; but "Step 4" is one of several
+    if not is_label and _SAYS["yours"].fullmatch(bare) is not None:
+        return GENERAL
     if left or not words or _is_one_of_several(words) or ("·" in masked and _SAYS["named"].search(masked) is None):
         return UNKNOWN
     if not denials:

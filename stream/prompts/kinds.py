@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.wording import read_patterns
 
 _BUILT = tomllib.loads(Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8"))
@@ -26,16 +27,34 @@ _REASONS = {
 _SHOWN = 80  #: characters of the sentence in the reason for a doubt
 
 
-def kind_doubt(sentences: Iterable[str]) -> str | None:
+class PromptKind(NamedTuple):
+    """Why checks of a prompt may not bind its answers.
+
+    reason: why; is_items: whether only because one answer holds several texts.
+    """
+
+    reason: str
+    is_items: bool
+
+    def doubt(self, check: str, masked: str) -> str | None:
+        """Return why a check that a sentence asks for may not bind the answers, None if it does nevertheless."""
+        binds = is_of_all_texts(check) if self.is_items else is_own_form(check, masked)
+        return None if binds else self.reason
+
+
+def prompt_kind(sentences: Iterable[str]) -> PromptKind | None:
     """Return why no check of a prompt is known to bind its answers; None if there is no reason.
 
     sentences: with quoted text masked.
     """
-    for sentence in sentences:
-        for kind, reason in _REASONS.items():
-            if _SAYS[kind].search(sentence) is not None:
-                return f"{reason} ({_shown(sentence)})"
-    return None
+    found = [
+        (kind, sentence) for sentence in sentences for kind in _REASONS if _SAYS[kind].search(sentence) is not None
+    ]
+    others = [one for one in found if one[0] != "items"] or found
+    if not others:
+        return None
+    kind, sentence = others[0]
+    return PromptKind(f"{_REASONS[kind]} ({_shown(sentence)})", kind == "items")
 
 
 class OthersAnswers(NamedTuple):
@@ -58,6 +77,20 @@ def held_answers(sentences: Iterable[str]) -> OthersAnswers | None:
         if kind is not None:
             return OthersAnswers(f"may be about other answers ({_shown(sentence)})", kind == "makes")
     return None
+
+
+def is_of_all_texts(check: str) -> bool:
+    """Return whether a check holds of all of several texts in one answer, as it forbids a sign or a word."""
+    name = parse_name(check)
+    regex = str(name.params.get("regex", ""))
+    is_edge_or_count = r"\A" in regex or r"\z" in regex or regex.startswith(("(?s)", "(?ms)"))
+    forbids = name.family == "pattern.forbid" and not is_edge_or_count
+    return forbids or name.family in ("keywords.forbidden_words", "language.is")
+
+
+def is_own_form(check: str, masked: str) -> bool:
+    """Return whether a check is of what the assistant itself gives, whatever it judges: "Respond with JSON"."""
+    return check == "format.json" and _NAMES["responds"].search(masked) is not None
 
 
 def whose_answers(check: str, masked: str, held: OthersAnswers | None) -> str | None:

@@ -108,6 +108,11 @@ def keeps_it(masked: str) -> bool:
     return _SAYS["keeps_it"].search(masked) is not None
 
 
+def names_whole(masked: str) -> bool:
+    """Return whether a sentence names the answer as a whole: "the whole document"."""
+    return any(not part_named(match[0]) for match in _SAYS["entirety"].finditer(masked))
+
+
 def is_pronoun(masked: str) -> bool:
     """Return whether a sentence speaks of what the one before it is about: "It must not …", "no emojis in them"."""
     return _SAYS["about_it"].search(masked) is not None
@@ -175,6 +180,8 @@ def _held(kinds: frozenset[str], scope: Scope) -> Iterator[str]:
     """Yield the patterns for phrases of several words that add nothing."""
     yield "whole"
     yield "counted"
+    yield "at_a_time"
+    yield "one_label"
     yield "answers_it"
     if not kinds.isdisjoint(("citations", "sections", "marks")):
         yield "example"

@@ -71,7 +71,7 @@ def narrowed(masked: str) -> tuple[tuple[str, ...], str | None]:
     """Return what kind of answers a sentence is about, as "SMS replies": the platform, or a reason for doubt."""
     match = _SAYS["narrow_platform"].search(masked) or _SAYS["narrow"].search(masked)
     kind = "" if match is None else match[1].casefold()
-    if not kind or kind in _WHOLE:
+    if not kind or kind in _WHOLE or _SAYS["how_long"].match(masked) is not None:
         return (), None
     return ((kind,), None) if kind in _BOUND_TO else ((), f"may hold of some answers only ({kind})")
 

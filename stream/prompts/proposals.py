@@ -4,7 +4,7 @@ There is one function for each family of wording. It gets the sentence twice: as
 so that an example in quotation marks is not read as an instruction.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -12,27 +12,30 @@ import re2
 
 from turnsignal.stream.names import Value, write_name
 from turnsignal.stream.prompts.counts import counts, letters
-from turnsignal.stream.prompts.instructions import LANGUAGES, NO_WORDS, SAYS, WORDED, Sentence, asked
+from turnsignal.stream.prompts.instructions import LANGUAGES, SAYS, WORDED, Sentence, asked
 from turnsignal.stream.prompts.leftover import RequestedCheck, Span, doubts
 from turnsignal.stream.prompts.narrower import only_some
 from turnsignal.stream.prompts.placeholders import placeholder_in
 from turnsignal.stream.prompts.polarity import reaches, turned
+from turnsignal.stream.prompts.vocabulary import keywords, otherwise
 from turnsignal.stream.prompts.wording import (
     QUOTED,
     amounts,
     compile_pattern,
     forbidden,
-    listed,
     negated,
     read_patterns,
 )
 
-_OTHERWISE = "says what to use rather than something else"
-
 _STYLES = read_patterns(WORDED["styles"])
 _ANY_THING = compile_pattern(rf"\b(?:{'|'.join(WORDED['forbidden'])})\b")
 ADDRESS = r"(?i)https?://|\bwww\."  #: pattern of a check that forbids addresses
-EMOJIS: str = WORDED["forbidden"]["emojis?|emoticons?"]  #: pattern of a check that forbids emojis
+#: patterns of checks that forbid emojis, hashtags, HTML, Markdown, and words in capitals
+EMOJIS: str = WORDED["forbidden"]["emojis?|emoticons?"]
+HASHTAGS: str = WORDED["forbidden"]["hash ?tags?"]
+HTML: str = WORDED["forbidden"]["html(?: tags?| markup)?"]
+MARKDOWN: str = WORDED["forbidden"]["markdown(?: formatting| syntax)?"]
+CAPITALS: str = next(regex for words, regex in WORDED["forbidden"].items() if words.startswith("all[ -]caps"))
 _THINGS = {compile_pattern(rf"\b(?:{words})\b"): pattern for words, pattern in WORDED["forbidden"].items()}
 #: pattern of a check that forbids → what the words for its thing are
 NAMED_THINGS = {pattern: words for words, pattern in _THINGS.items()}
@@ -64,88 +67,6 @@ def _placeholder(text: str, check: RequestedCheck) -> str | None:
         holes = (one for one in quotes if one)
     held = next(holes, None)
     return None if held is None else f"may hold a placeholder ({held})"
-
-
-def _keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
-    masked = sentence.masked
-    if SAYS["capital_words"].search(masked):
-        return
-    written = SAYS["not_written"].search(masked)
-    if written is not None and not any(amount.start <= written.start() for amount in amounts(masked)):
-        start = written.end() - 1
-        end = start + len(SAYS["until"].split(masked[start:], 1)[0])
-        words = _words(sentence.text[start:end], "")
-        if words:
-            name = write_name("keywords.forbidden_words", {"words": "|".join(words)})
-            yield from asked([name], "words", written.span(), *_spans(words, sentence.text, start, end))
-            return
-    for match in islice(SAYS["list"].finditer(masked), _LISTS):
-        if SAYS["no_list"].search(SAYS["each_answer"].sub("", masked[max(0, match.start() - 40) : match.start()])):
-            continue
-        if any(amount.start <= match.start() < amount.end for amount in amounts(masked)):
-            continue  # the words are counted, not named
-        end = match.end() + len(SAYS["until"].split(masked[match.end() :], 1)[0])
-        if SAYS["often"].search(masked[match.end() : end + 25]):
-            continue  # a word with a number of times is a frequency
-        rest = sentence.text[match.end() : end]
-        if rest.lstrip().casefold().startswith(("the letter", "the character")):
-            continue  # counted as a letter
-        if match[0].rstrip().endswith(" of") or SAYS["naming"].search(rest):
-            continue  # "include the words …": the list begins later
-        words = _words(rest, match["what"])
-        no = forbidden(masked, match.start(), end)
-        if not words or (not no and SAYS["example"].search(match[0])):
-            continue
-        if not no and SAYS["choice"].search(masked):
-            return  # one of them is enough
-        if no or SAYS["asks"].search(masked[: match.end()]):
-            name = write_name("keywords.forbidden_words" if no else "keywords.existence", {"words": "|".join(words)})
-            spans = [match.span(), *_spans(words, sentence.text, match.end(), end)]
-            either = "leaves a choice" if not no and SAYS["either"].search(masked[match.end() : end]) else None
-            if not no and match["what"].casefold().startswith("us") and SAYS["in_a_way"].search(masked[match.end() :]):
-                either = "says which of several forms to use"  # 'the formal "usted"'
-            elif not no and match[0].strip().casefold() in ("use", "using") and " " not in "".join(words):
-                either = "may say how something is called"  # 'use "you"'
-            elif no and SAYS["as_a"].search(masked) is not None:
-                either = "says in which place or sense"  # 'never use "please" as the first word'
-            elif not no and _is_habit(masked, match[0]):
-                either = "may say how to speak"  # 'be polite: say "please"'
-            yield from asked([name], "words", *spans, doubt=either or _otherwise(masked))
-            return
-
-
-def _is_habit(masked: str, listing: str) -> bool:
-    """Return whether words may be for whenever they fit, as nothing says that every answer holds them."""
-    is_placed = any(SAYS[key].search(masked) is not None for key in ("each_answer", "at_an_edge"))
-    return listing.split()[-1].casefold().strip(":") in _SPOKEN and not is_placed
-
-
-def _otherwise(masked: str) -> str | None:
-    return _OTHERWISE if SAYS["or_not"].search(masked) else None
-
-
-def _spans(words: Iterable[str], text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield where words stand between two offsets, quotation marks included."""
-    yield from (quote.span() for quote in QUOTED.finditer(text[:end], max(0, start - 1)))
-    for word in words:
-        at = text.find(word, start, end)
-        if at >= 0:
-            yield at, at + len(word)
-
-
-def _words(rest: str, noun: str) -> list[str]:
-    """Return the words of a list. If no word is quoted, every one must look like a bare word, or none is returned."""
-    candidates = [(word, quoted) for word, quoted in listed(rest) if any(sign.isalnum() for sign in word)]
-    bare = [_is_bare_word(word, noun) for word, quoted in candidates if not quoted]
-    if len(bare) == len(candidates) and not all(bare):
-        return []
-    return [word for word, quoted in candidates if quoted or _is_bare_word(word, noun)]
-
-
-def _is_bare_word(word: str, noun: str) -> bool:
-    if word.casefold() in NO_WORDS or not word.replace("-", "").replace("'", "").replace("’", "").isalnum():
-        return False
-    return len(word.split()) == 1 and noun.casefold().endswith(_NAMING)
 
 
 def _ends(sentence: Sentence) -> Iterator[RequestedCheck]:
@@ -249,7 +170,7 @@ def _shapes(sentence: Sentence) -> Iterator[RequestedCheck]:
             check = _chosen(list(dict.fromkeys(options)))
             spans = [(match.start(), match.start() + 1), *(quote.span() for quote in quotes)]
             more = "asks for more than the choice" if SAYS["and_more"].search(masked[quotes[-1].end() :]) else None
-            yield from asked([check], "choice", *spans, doubt=more or _otherwise(masked))
+            yield from asked([check], "choice", *spans, doubt=more or otherwise(masked))
 
 
 def _chosen(options: list[str]) -> str:
@@ -383,9 +304,7 @@ _SIGNED = frozenset(",.")
 _IN_CODE = frozenset(
     WORDED["forbidden"][thing] for thing in WORDED["in_code"]
 )  #: patterns of what code may not hold either
-_SPOKEN = frozenset({"say", "saying", "use", "using"})
-_LISTS = 20  #: how many matches in one sentence are tried as the start of a list of words
-_NAMING = ("word", "words", "phrase", "phrases", "term", "terms", "name", "names")
+_LISTS = 20  #: how many brackets in one sentence are looked at
 _ORDINALS = {word: number for number, word in enumerate(WORDED["ordinals"], 1)}
 _FAMILIES: tuple[Callable[[Sentence], Iterator[RequestedCheck]], ...] = (
     _citations,
@@ -393,7 +312,7 @@ _FAMILIES: tuple[Callable[[Sentence], Iterator[RequestedCheck]], ...] = (
     counts,
     _first_words,
     letters,
-    _keywords,
+    keywords,
     _ends,
     _asks_back,
     _shapes,

@@ -14,7 +14,7 @@ from turnsignal.stream.prompts.conflicts import merge, settle
 from turnsignal.stream.prompts.exceptions import excepted
 from turnsignal.stream.prompts.headings import UNKNOWN, kind_of
 from turnsignal.stream.prompts.instructions import LANGUAGES, Sentence
-from turnsignal.stream.prompts.kinds import held_answers, kind_doubt, whose_answers
+from turnsignal.stream.prompts.kinds import held_answers, prompt_kind, whose_answers
 from turnsignal.stream.prompts.leftover import (
     Scope,
     is_english,
@@ -22,6 +22,7 @@ from turnsignal.stream.prompts.leftover import (
     is_of_each,
     is_pronoun,
     keeps_it,
+    names_whole,
     part_named,
     referent,
 )
@@ -67,7 +68,7 @@ def read_prompt(text: str) -> PromptReading:
     marked = _SAYS["section"].search(text)
     splitter = marked[1] if marked is not None else ""
     rules = [mask(one.sentence) for one in placed if not one.is_heading]
-    kind, held = kind_doubt(one for one in rules if not opens(one)), held_answers(rules)
+    kind, held = prompt_kind(one for one in rules if not opens(one)), held_answers(rules)
     proposed: dict[str, Proposal] = {}
     exempt: dict[str, Exemption] = {}
     uncovered: list[str] = []
@@ -83,7 +84,7 @@ def read_prompt(text: str) -> PromptReading:
         subject = subject if goes_on or is_heading else masked
         part_before = part if follows and not is_of_whole(masked) else ""
         part = part_before if goes_on_about_it(masked) else part_made(masked, order)
-        rest, exemption = _prescribed(read, mask(read))
+        rest, exemption = _prescribed(read, mask(read), earlier_sentence)
         is_near = exemption is None and not points(masked)
         if (
             is_near and goes_back(masked) and (any(map(is_bound, names)) or not amounts(masked))
@@ -104,7 +105,7 @@ def read_prompt(text: str) -> PromptReading:
             exempt.setdefault(exemption, Exemption(exemption, sentence))
         before = before if before.startswith(heading) else heading
         it = "" if order else referent(masked, earlier_sentence) or (part_before if keeps_it(masked) else "")
-        scope = Scope(order, part_named(heading), it, part_before)
+        scope = Scope(order, "" if names_whole(masked) else part_named(heading), it, part_before)
         asked = propose(Sentence(rest, without_clause(mask(rest)), dividers, paragraphs, splitter, before, scope))
         names, own = [name for name in asked if name in proposed or len(proposed) < MAX_PROPOSALS], masked
         platforms, doubt = condition(masked, heading)
@@ -121,7 +122,7 @@ def read_prompt(text: str) -> PromptReading:
         elsewhere = f"may be about something else (“{subject[:_SHOWN]}”)" if is_elsewhere else None
         for name in names:
             other = None if name.startswith(_DEVICES) else elsewhere
-            whose = kind or whose_answers(name, masked, held)
+            whose = (kind and kind.doubt(name, masked)) or whose_answers(name, masked, held)
             why = doubt or asked[name] or around or other or (None if name.startswith("combination.") else whose)
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:
@@ -149,18 +150,21 @@ def _beside(sentence: str, masked: str, names: list[str]) -> list[str]:
     return [f"{sentence} (no check: {', '.join(words)})"] if words else []
 
 
-def _prescribed(sentence: str, masked: str) -> tuple[str, str | None]:
-    """Find a response that is prescribed word for word; return the sentence with it masked, and the response."""
-    match = _SAYS["exactly"].search(masked)
+def _prescribed(sentence: str, masked: str, before: str) -> tuple[str, str | None]:
+    """Find a response that is prescribed word for word; return the sentence with it masked, and the response.
+
+    before: the sentence before, masked; where it quotes something, "instead" is of those words, and not of an answer.
+    """
+    match = _SAYS["exactly"].search(masked) or _SAYS["fixed"].search(masked)
     if match is None or _SAYS["ends_with"].search(without_clause(masked)[: match.start()]):
         return sentence, None
-    at = max(match.start(), match.start(1))
+    at = match.start() if match.re is _SAYS["fixed"] else max(match.start(), match.start(1))
     quotes = [quote for quote in QUOTED.finditer(sentence) if quote.end() > at]
     if not quotes or _SAYS["or_another"].search(masked[quotes[0].end() :]):
         return sentence, None
     text = next(part for part in quotes[0].groups() if part).strip()
     start, end = match.start(), quotes[0].end()
-    if masked.rstrip(" .").endswith("instead") and len(text.split()) < _FEW:
+    if _SAYS["swaps"].search(masked) is not None and (len(text.split()) < _FEW or "·" in before):
         return sentence, None  # a word for another: 'say "basket" instead'
     return sentence[:start] + "¦" * (end - start) + sentence[end:], text or None
 

@@ -31,7 +31,7 @@ from turnsignal.stream.prompts.headings import (
     title_of,
 )
 from turnsignal.stream.prompts.instructions import LANGUAGES
-from turnsignal.stream.prompts.leftover import ordered
+from turnsignal.stream.prompts.leftover import Span, ordered, part_named
 from turnsignal.stream.prompts.polarity import narrowed
 from turnsignal.stream.prompts.structure import PromptBlock, read_structure
 from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, read_patterns
@@ -46,6 +46,7 @@ _REWORDED = [
     (compile_pattern(pattern.replace("LANGUAGE", "|".join(LANGUAGES))), wording)
     for pattern, wording in _BUILT["reworded"].items()
 ]
+_NUMBERED = _SAYS["inline"].groupindex["n"]
 _WORDS = 8  #: of a label, at most
 
 
@@ -87,11 +88,24 @@ def _split(block: str) -> Iterator[str]:
     text = _SAYS["run_in"].sub(lambda title: f"{title[1]}: ", block, 1)  # "**Refunds.** Be kind."
     text = _SAYS["emphasis"].sub(lambda bold: bold[1] or bold[2], text)
     masked = _closed(mask(_SAYS["short"].sub(lambda match: match[0].replace(".", "·"), text)), text)
-    ends = [stop.end() for stop in _SAYS["stop"].finditer(masked)]
-    for begin, end in pairwise([0, *ends, len(text)]):
-        sentence = text[begin:end].strip(" \t;")[:MAX_SENTENCE]
+    marks = _numbered(masked)
+    ends = {stop.end() for stop in _SAYS["stop"].finditer(masked)} | {start for start, _ in marks}
+    markers = dict(marks)
+    for begin, end in pairwise([0, *sorted(ends), len(text)]):
+        sentence = text[markers.get(begin, begin) : end].strip(" \t;")[:MAX_SENTENCE]
         if sentence:
             yield sentence
+
+
+def _numbered(masked: str) -> list[Span]:
+    """Return where the numbers of rules stand within a text: "(1) English only. (2) No emojis!"."""
+    matches = list(_SAYS["inline"].finditer(masked))
+    first = int(matches[0]["n"]) if matches else 0  # the first number of a paragraph is read as that of an item
+    marks: list[Span] = []
+    for match in matches if first in (1, 2) else ():
+        if int(match["n"]) == first + len(marks):
+            marks.append((match.start(_NUMBERED) - 1, match.end() - 1))
+    return marks if len(marks) + first > 2 else []
 
 
 def _closed(masked: str, block: str) -> str:
@@ -154,6 +168,12 @@ def _reworded(sentence: str) -> str:
         if pattern.search(sentence) is not None:
             sentence = pattern.sub(wording, sentence, 1)
     return sentence if QUOTED.search(sentence) is not None else without_no_conditions(sentence)
+
+
+def names_a_case(sentence: str) -> bool:
+    """Return whether a label at a sentence's head says when it holds: "Emergencies: …", and not "Tone: …"."""
+    label, rest = _label(sentence, mask(sentence))
+    return bool(rest) and bool(label) and kind_of(label) == UNKNOWN and not part_named(label)
 
 
 def _label(sentence: str, masked: str) -> tuple[str, str]:

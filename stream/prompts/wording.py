@@ -34,7 +34,8 @@ _RELATIONS: dict[str, tuple[int | None, int | None]] = {
 }
 _AFTER: dict[str, tuple[int | None, int | None]] = {
     r"or more|\+|at least|minimum|min|or longer": (0, None),
-    "or fewer|or less|at most|max|maximum|or shorter|tops": (None, 0),
+    "or fewer|or less|at most|max|maximum|or shorter|tops|is the limit|is the maximum|is the max|is the upper limit"
+    "|are the limit|are the maximum|is your limit|is our limit": (None, 0),
 }
 _ALL_RELATIONS = "|".join(sorted("|".join(_RELATIONS).split("|"), key=len, reverse=True))
 _AFTERS = "|".join(_AFTER)
@@ -230,7 +231,22 @@ def negated(text: str, at: int, reach: int = 60) -> bool:
     before = text[max(0, at - reach) : at]
     denials = [denial.end() for denial in NOT.finditer(before) if not _NO_DENIAL.match(before[denial.end() :])]
     last = max(denials, default=-1)
-    return last >= 0 and not _TURN.search(before[last:])
+    return last >= 0 and not _TURN.search(before[last:]) and not _begins_anew(before, last, text[at : at + 20])
+
+
+def _begins_anew(before: str, denied: int, after: str) -> bool:
+    """Return whether an instruction of its own begins behind a denial: 'no emojis, sign with "Ada"'.
+
+    "Do not" may deny several verbs, "no" denies none, and a verb that comes again begins a contrast: "don't use bold,
+    use bullets". denied: where the last denial ends; after: the text that follows.
+    """
+    verb = _NEW_VERB.search(before[denied:] + _FIRST_WORD.match(after)[0])
+    if verb is None:
+        return False
+    if _NOUN_DENIED.search(before[:denied]) is not None:
+        return True
+    first = _FIRST_WORD.match(before[denied:].lstrip())[0].casefold()
+    return bool(first) and first == verb["verb"].casefold()
 
 
 def forbidden(text: str, start: int, end: int) -> bool:
@@ -249,9 +265,16 @@ def listed(text: str) -> list[tuple[str, bool]]:
         for word in pieces[1:] if end and pieces[0].strip() else pieces:  # right after a quote is no word of the list
             words.setdefault(word.strip(_AROUND), False)
         if quote is not None:
-            words[next(part for part in quote.groups() if part).strip(_AROUND)] = True
+            words[_quoted(next(part for part in quote.groups() if part))] = True
             end = quote.end()
     return [(word, quoted) for word, quoted in words.items() if word and "|" not in word][:MAX_WORDS]
+
+
+def _quoted(word: str) -> str:
+    """Return a word without the signs around it, but with one that belongs to it: ":innen", ".net"."""
+    bare = word.strip(_AROUND)
+    at = word.find(bare)
+    return f"{word[at - 1]}{bare}" if bare and at > 0 and word[at - 1] in ":." and bare[0].isalpha() else bare
 
 
 _AROUND = " \t.,;:!?\"'“”‘’`[]()"  #: characters around a word that are not part of it
@@ -267,6 +290,11 @@ _TURN = compile_pattern(
     r"[.;:]|\b(?:but|instead|rather|except|unless|only|must|should|always|and (?:use|write|include|keep)"
     r"|(?:more|fewer|less|longer|shorter) than)\b"
 )
+_NEW_VERB = compile_pattern(
+    r"[,;]\s+(?:and\s+|then\s+|but\s+)?(?P<verb>use|write|keep|begin|start|end|finish|close|sign|open|say|give|answer|reply|respond|greet|put|cite)\b"
+)
+_NOUN_DENIED = compile_pattern(r"\b(?:no|without|free of|zero)$")
+_FIRST_WORD = compile_pattern(r"[\pL'’]*")
 _PAUSE = compile_pattern(r",| and |\s[–—-]+\s|[(:;—–]")
 _EVER = compile_pattern(r"\bnever,? ever\b")
 _AND = compile_pattern(r"[,;(\s]*(?:(?:and|but|yet|though)\b)?\s*(?:(?:do |should |must )?(?:not|never))?\s*")

@@ -21,6 +21,14 @@ TAKEN = [
     ('- Each answer ends with "Solved?"', "- If it did not help, create a ticket and reply with its number only."),
     ('- Always end with "The end."', "- Before the first story, ask for the child's name."),
 ]
+ASIDES = [
+    "Emergencies: drop everything above and give the number 112.",
+    "In a crisis: stop the conversation style above and give the number 988.",
+    "Suicidal thoughts: give the crisis line only, nothing else.",
+    "Off-hours: just say we are closed.",
+    "Spam: ignore the message and reply with a short no instead.",
+]
+NO_ASIDES = ["Tone: use only plain words.", "Sources: answer only from the documents.", "Format: plain text only."]
 LEFT = [
     ("- End with a question.", "- Never put hashtags at the end."),
     ('- End every answer with "Anything else?"', "- Citations are placed after the text that they support."),
@@ -45,3 +53,50 @@ def test_what_another_sentence_takes_from_some_answers_is_doubtful(rule: str, ot
 def test_what_no_other_sentence_takes_from_any_answer_holds(rule: str, other: str) -> None:
     proposals = read_prompt(ROLE + f"{rule}\n{other}").proposals
     assert [one.doubt for one in proposals if rule.removeprefix("- ") in one.sentences] == [None]
+
+
+@pytest.mark.parametrize("aside", ASIDES)
+@pytest.mark.parametrize("rule", ["Answers have 30 to 80 words.", 'End every answer with "Sleep well".'])
+def test_a_line_for_a_case_of_its_own_is_an_exception(aside: str, rule: str) -> None:
+    (proposal,) = read_prompt(f"{ROLE}- {rule}\n- {aside}").proposals
+    assert proposal.doubt == f"has an exception (“{aside[:80]}”)"
+
+
+@pytest.mark.parametrize("line", NO_ASIDES)
+def test_a_line_about_all_answers_is_no_exception(line: str) -> None:
+    (proposal,) = read_prompt(f"{ROLE}- Answers have 30 to 80 words.\n- {line}").proposals
+    assert proposal.doubt is None
+
+
+@pytest.mark.parametrize(
+    "rest", ["Only the farewell doesn't.", "Only refusals do not.", "Only the first one never does."]
+)
+def test_a_sentence_that_names_what_does_not_is_an_exception(rest: str) -> None:
+    (proposal,) = read_prompt(f'{ROLE}All replies begin with "Beep". {rest}').proposals
+    assert proposal.doubt is not None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "text"),
+    [
+        ('You never give advice on injuries. You say instead: "See a doctor first."', "See a doctor first."),
+        ('Minors get none; they hear "Come back when you are 18."', "Come back when you are 18."),
+        ('Callers under 16 hear "Please ask a parent."', "Please ask a parent."),
+        ('You never talk about politics. You reply "Let us stick to wine." to that.', "Let us stick to wine."),
+        ('Text for outages, to be used verbatim: "We are sorry, a fix is near."', "We are sorry, a fix is near."),
+    ],
+)
+def test_a_fixed_text_in_place_of_an_answer_is_exempt(sentence: str, text: str) -> None:
+    assert [one.text for one in read_prompt(ROLE + sentence).exempt] == [text]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        'Never say "stop". Instead, say "please do hold on".',
+        'Say "basket" instead.',
+        'Users often hear "No." elsewhere.',
+    ],
+)
+def test_words_in_place_of_others_are_no_answer(sentence: str) -> None:
+    assert read_prompt(ROLE + sentence).exempt == ()

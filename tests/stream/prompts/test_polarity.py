@@ -69,7 +69,7 @@ def test_what_a_check_requires_is_not_denied(prompt: str) -> None:
         ("Avoid tables, headings and emojis.", ["pattern.forbid"] * 3),
         ("No emojis, all lowercase.", ["pattern.forbid"]),
         ("All lowercase, no emojis.", ["case.lower", "pattern.forbid"]),
-        ('No emojis, end with "Bye".', ["pattern.forbid"]),
+        ('No emojis, end with "Bye".', ["startend.end_checker", "pattern.forbid"]),
         ('No commas, say "and".', ["punctuation.no_comma"]),
         ("No bullet points, tables only.", ["pattern.forbid"]),
         ("Replies must not be shorter than 30 words.", ["length.number_words"]),
@@ -119,7 +119,7 @@ def test_a_forbidden_word_that_another_sentence_prescribes_is_doubtful() -> None
     assert doubt(reading) == 'another sentence quotes it ("Bad news ends with "Alas, no."")'
 
 
-@pytest.mark.parametrize("kind", ["WhatsApp", "Voice", "Short", "Telegram"])
+@pytest.mark.parametrize("kind", ["WhatsApp", "Voice", "Long", "Telegram"])
 def test_a_limit_of_some_answers_is_doubtful(kind: str) -> None:
     reading = read_prompt(f"{kind} replies: at most 20 words.")
     assert doubt(reading) == f"may hold of some answers only ({kind.casefold()})"

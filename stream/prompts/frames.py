@@ -1,0 +1,101 @@
+"""Frames: what stands before or behind a text and is not meant where its paragraphs or sentences are counted.
+
+A title, a subject line, a salutation, a sign-off, a postscript, a list of sources. The checks count them: "two
+paragraphs" of a letter are four pieces of text. So where a prompt asks for one of them, how many paragraphs or
+sentences an answer has at most is for a person, and so is what it starts with, and where its citations stand.
+"""
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from turnsignal.stream.names import parse_name
+from turnsignal.stream.prompts.counts import BLANK_LINE
+from turnsignal.stream.prompts.edges import is_first, is_last
+from turnsignal.stream.prompts.reading import Proposal
+from turnsignal.stream.prompts.sentences import PlacedSentence
+from turnsignal.stream.prompts.wording import QUOTED, mask, negated, read_patterns
+
+_BUILT = tomllib.loads(Path(__file__).with_name("frames.toml").read_text(encoding="utf-8"))
+_SAYS = read_patterns(_BUILT["patterns"], ASK=_BUILT["ask"])
+_ASKED = ("title", "greeting", "sign_off", "postscript", "sources", "letter")
+#: doubts of what may end something else: "The caption ends with …"
+_OF_OTHERS = ("says more than", "may concern a part", "stands under", "may be about", "an answer holds")
+_SHOWN = 80  #: characters of the other sentence in the reason for a doubt
+
+#: kind of frame → the sentences that ask for it
+_Frames = dict[str, list[str]]
+
+
+def framed(proposals: list[Proposal], placed: Sequence[PlacedSentence]) -> list[Proposal]:
+    """Mark as doubtful what counts a frame as a part of the text, and starts that stand behind one; in linear time."""
+    frames: _Frames = {}
+    for kind, sentence in [*_asked(placed), *_prescribed(proposals)]:
+        frames.setdefault(kind, []).append(sentence)
+    return [
+        one._replace(doubt=doubt) if one.doubt is None and (doubt := _doubt(one, frames)) is not None else one
+        for one in proposals
+    ]
+
+
+def _asked(placed: Sequence[PlacedSentence]) -> Iterator[tuple[str, str]]:
+    """Yield the frames that sentences ask for by their names, each with its sentence."""
+    for one in placed:
+        masked = mask(one.sentence)
+        for kind in () if one.is_heading else _ASKED:
+            match = _SAYS[kind].search(masked)
+            is_named = kind == "title" and match is not None and _SAYS["title_of"].match(masked[match.end() :].strip())
+            if match is not None and not is_named and not negated(masked, match.end()):
+                yield kind, one.sentence
+
+
+def _prescribed(proposals: Sequence[Proposal]) -> Iterator[tuple[str, str]]:
+    """Yield the frames that are prescribed word for word: a salutation, and whatever answers end with."""
+    for one in proposals:
+        is_edge = is_first(one.check) or is_last(one.check)
+        if not is_edge or (one.doubt or "").startswith(_OF_OTHERS):
+            continue
+        for sentence in one.sentences:
+            quotes = [quote[0].strip("\"'“”„‘’` ") for quote in QUOTED.finditer(sentence)]
+            if is_first(one.check) and any(_hails(quote) or _SAYS["heads"].search(quote) for quote in quotes):
+                yield "greeting", sentence
+            if is_last(one.check) and quotes:
+                yield "closing" if _SAYS["stops"].search(quotes[-1]) is not None else "sign_off", sentence
+
+
+def _hails(text: str) -> bool:
+    return _SAYS["hails"].search(text) is not None
+
+
+def _doubt(one: Proposal, frames: _Frames) -> str | None:
+    """Return why a check is doubtful by a frame, None where none touches it."""
+    if any(_SAYS["includes"].search(mask(sentence)) for sentence in one.sentences):
+        return None
+    other = _other(one, frames, _touching(one))
+    if not other:
+        return None
+    shown = f"“{other[:_SHOWN]}”"
+    if is_first(one.check):
+        return f"something else is put first in {shown}"
+    is_counted = not one.check.startswith("citation.")
+    return f"would count what {shown} adds" if is_counted else f"sources stand behind the text, too, in {shown}"
+
+
+def _touching(one: Proposal) -> tuple[str, ...]:
+    """Return the kinds of frames that a check would count, or that take its place."""
+    if is_first(one.check):
+        is_greeting = any(_hails(quote[0]) for sentence in one.sentences for quote in QUOTED.finditer(sentence))
+        return ("title",) if is_greeting else ("title", "greeting")
+    if one.check.startswith("citation.placement"):
+        return ("sources",)
+    if BLANK_LINE in str(parse_name(one.check).params.get("regex", "")):
+        return (*_ASKED, "closing") if one.check.startswith("pattern.forbid") else ()
+    has_most = "at_most" in parse_name(one.check).params
+    # A title and a salutation end with no full stop, and so are one sentence with what follows.
+    return ("sign_off", "postscript", "sources") if has_most and one.check.startswith("length.number_sent") else ()
+
+
+def _other(one: Proposal, frames: _Frames, kinds: Sequence[str]) -> str:
+    """Return the first sentence that asks for a frame of one of the kinds, and not for the check itself."""
+    sentences = (sentence for kind in kinds for sentence in frames.get(kind, ()))
+    return next((sentence for sentence in sentences if sentence not in one.sentences), "")

@@ -1,0 +1,121 @@
+"""Vocabulary: the checks for words that a sentence lists, to be said or not.
+
+Words in quotation marks count as they are; others only where each of them can be nothing but a word.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from turnsignal.stream.names import write_name
+from turnsignal.stream.prompts.banned import banned
+from turnsignal.stream.prompts.instructions import NO_WORDS, SAYS, Sentence, asked
+from turnsignal.stream.prompts.leftover import RequestedCheck, Span
+from turnsignal.stream.prompts.wording import QUOTED, amounts, forbidden, listed, negated
+
+_OTHERWISE = "says what to use rather than something else"
+_LISTS = 20  #: how many matches in one sentence are tried as the start of a list of words
+_SPOKEN = frozenset({"say", "saying", "use", "using"})
+_NAMING = ("word", "words", "phrase", "phrases", "term", "terms", "name", "names")
+
+
+def keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
+    """Yield the checks of words that a sentence lists."""
+    masked = sentence.masked
+    if SAYS["capital_words"].search(masked):
+        return
+    contrast = SAYS["contrast"].search(masked)
+    if contrast is not None and not negated(masked, contrast.start()):
+        yield from _contrasted(sentence.text, contrast)
+        return
+    written = SAYS["not_written"].search(masked)
+    if written is not None and not any(amount.start <= written.start() for amount in amounts(masked)):
+        start = written.end() - 1
+        end = start + len(SAYS["until"].split(masked[start:], 1)[0])
+        words = _words(sentence.text[start:end], "")
+        if words:
+            yield from asked(banned(words), "words", written.span(), *_spans(words, sentence.text, start, end))
+            return
+    for match in islice(SAYS["list"].finditer(masked), _LISTS):
+        if SAYS["no_list"].search(SAYS["each_answer"].sub("", masked[max(0, match.start() - 40) : match.start()])):
+            continue
+        if any(amount.start <= match.start() < amount.end for amount in amounts(masked)):
+            continue  # the words are counted, not named
+        end = match.end() + len(SAYS["until"].split(masked[match.end() :], 1)[0])
+        if SAYS["often"].search(masked[match.end() : end + 25]):
+            continue  # a word with a number of times is a frequency
+        rest = sentence.text[match.end() : end]
+        if rest.lstrip().casefold().startswith(("the letter", "the character")):
+            continue  # counted as a letter
+        if match[0].rstrip().endswith(" of") or SAYS["naming"].search(rest):
+            continue  # "include the words …": the list begins later
+        words = _words(rest, match["what"])
+        no = forbidden(masked, match.start(), end)
+        if not words or (not no and SAYS["example"].search(match[0])):
+            continue
+        if not no and SAYS["choice"].search(masked):
+            return  # one of them is enough
+        if no or SAYS["asks"].search(masked[: match.end()]):
+            names = banned(words) if no else [write_name("keywords.existence", {"words": "|".join(words)})]
+            spans = [match.span(), *_spans(words, sentence.text, match.end(), end)]
+            either = "leaves a choice" if not no and SAYS["either"].search(masked[match.end() : end]) else None
+            if not no and match["what"].casefold().startswith("us") and SAYS["in_a_way"].search(masked[match.end() :]):
+                either = "says which of several forms to use"  # 'the formal "usted"'
+            elif not no and match[0].strip().casefold() in ("use", "using") and " " not in "".join(words):
+                either = "may say how something is called"  # 'use "you"'
+            elif not no and any(_is_number(word) for word in words):
+                either = "may be written in another form"  # "514-555-0190"
+            elif no and SAYS["as_a"].search(masked) is not None:
+                either = "says in which place or sense"  # 'never use "please" as the first word'
+            elif not no and _is_habit(masked, match[0]):
+                either = "may say how to speak"  # 'be polite: say "please"'
+            yield from asked(names, "words", *spans, doubt=either or otherwise(masked))
+            return
+
+
+def _contrasted(text: str, match: Any) -> Iterator[RequestedCheck]:
+    """Yield the check for the words that others are to stand for: 'say "guests", never "customers"'."""
+    words = _words(text[slice(*match.span(SAYS["contrast"].groupindex["other"]))], "")
+    if words and all(not any(map(str.isdigit, word)) for word in words):
+        doubt = None if match["how"].casefold() == "never" else _OTHERWISE
+        yield from asked(banned(words), "words", match.span(), doubt=doubt)
+
+
+def _is_number(word: str) -> bool:
+    """Return whether a word is a number in groups, as that of a telephone."""
+    return not any(map(str.isalpha, word)) and sum(map(str.isdigit, word)) > 3
+
+
+def _is_habit(masked: str, listing: str) -> bool:
+    """Return whether words may be for whenever they fit, as nothing says that every answer holds them."""
+    is_placed = any(SAYS[key].search(masked) is not None for key in ("each_answer", "at_an_edge"))
+    return listing.split()[-1].casefold().strip(":") in _SPOKEN and not is_placed
+
+
+def otherwise(masked: str) -> str | None:
+    """Return a doubt where a sentence says what to use rather than something else."""
+    return _OTHERWISE if SAYS["or_not"].search(masked) else None
+
+
+def _spans(words: Iterable[str], text: str, start: int, end: int) -> Iterator[Span]:
+    """Yield where words stand between two offsets, quotation marks included."""
+    yield from (quote.span() for quote in QUOTED.finditer(text[:end], max(0, start - 1)))
+    for word in words:
+        at = text.find(word, start, end)
+        if at >= 0:
+            yield at, at + len(word)
+
+
+def _words(rest: str, noun: str) -> list[str]:
+    """Return the words of a list. If no word is quoted, every one must look like a bare word, or none is returned."""
+    candidates = [(word, quoted) for word, quoted in listed(rest) if any(sign.isalnum() for sign in word)]
+    bare = [_is_bare_word(word, noun) for word, quoted in candidates if not quoted]
+    if len(bare) == len(candidates) and not all(bare):
+        return []
+    return [word for word, quoted in candidates if quoted or _is_bare_word(word, noun)]
+
+
+def _is_bare_word(word: str, noun: str) -> bool:
+    if word.casefold() in NO_WORDS or not word.replace("-", "").replace("'", "").replace("’", "").isalnum():
+        return False
+    return len(word.split()) == 1 and noun.casefold().endswith(_NAMING)

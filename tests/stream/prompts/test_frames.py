@@ -1,0 +1,64 @@
+"""Frames: titles, salutations, sign-offs, postscripts and lists of sources, which counts would take for the text."""
+
+import pytest
+
+from turnsignal.stream.prompts.reader import read_prompt
+
+ROLE = "You are Bo, an assistant.\n\n"
+FRAMED = [
+    ("- At most two paragraphs.", '- Sign off with "The press office".'),
+    ("- At most two paragraphs.", '- End every answer with "This is not advice."'),
+    ("- At most two paragraphs.", "- Greet the customer by name."),
+    ("- No more than three paragraphs.", "- Write a subject line, then the text."),
+    ("- No more than three paragraphs.", "- Add a postscript that names the next event."),
+    ("- Answer in one paragraph.", "- List the sources at the very end, one per line."),
+    ("- 2 sentences max.", '- Sign with "Paws & Co".'),
+    ("- At most 3 sentences.", '- Always close with "Your Aurelia team"'),
+    ("- At most 6 sentences.", "- Finish with a list of references."),
+    ('- Start with "Long ago".', "- Give each fable a title."),
+    ('- Begin every answer with "Dear parents,".', "- Every newsletter has a headline."),
+    ('- Begin every answer with "Dear parents,".', "- Subject: at most six words."),
+    ('- Begin every reply with "Thanks for reaching out".', "- Greet the customer by name."),
+    ("- Cite the source as [n] behind each sentence.", "- List all sources at the end."),
+]
+BARE = [
+    ("- A single paragraph, no line breaks.", '- End every answer with "This is not advice."'),
+    ("- At most two paragraphs.", "- No greeting, no sign-off."),
+    ("- At most two paragraphs, including the closing.", '- End every answer with "Ask again."'),
+    ("- At most two paragraphs.", "- End with a question."),
+    ("- At most three sentences.", '- End every answer with "Stay curious!"'),
+    ("- At most three sentences.", "- Greet the customer by name."),
+    ('- Start with "Sure:".', "- Do not add a title."),
+    ('- Start with "Sure:".', "- Mention the title of the film."),
+    ('- Start with "Sure:".', "- Give the title of the film in each answer."),
+    ('- Start with "Hello!".', "- Greet the guest warmly."),
+    ("- Answers have at most 90 words.", '- Sign off with "The press office".'),
+]
+
+
+def doubts(rule: str, other: str) -> list[str | None]:
+    proposals = read_prompt(ROLE + f"{rule}\n{other}").proposals
+    sentence = rule.removeprefix("- ")
+    return [one.doubt for one in proposals if sentence in one.sentences and not one.check.startswith("citation.f")]
+
+
+@pytest.mark.parametrize(("rule", "other"), FRAMED)
+def test_what_would_count_or_displace_a_frame_is_doubtful(rule: str, other: str) -> None:
+    assert any(doubt is not None and other.removeprefix("- ")[:40] in doubt for doubt in doubts(rule, other))
+
+
+@pytest.mark.parametrize(("rule", "other"), BARE)
+def test_what_no_frame_touches_holds(rule: str, other: str) -> None:
+    assert doubts(rule, other) == [None]
+
+
+@pytest.mark.parametrize("role", ["You write letters to customers.", "You answer guests by e-mail."])
+def test_letters_have_a_salutation_that_nobody_names(role: str) -> None:
+    (proposal,) = read_prompt(f"{role}\n\n- At most three paragraphs.").proposals
+    assert proposal.doubt is not None
+    assert "would count" in proposal.doubt
+
+
+def test_a_least_number_of_paragraphs_holds_whatever_frames_them() -> None:
+    reading = read_prompt(f'{ROLE}- Write at least two paragraphs.\n- Sign off with "The press office".')
+    assert [one.doubt for one in reading.proposals] == [None, None]
