@@ -153,8 +153,8 @@ def _in_itself(proposal: Proposal) -> _Against | None:
     if regex not in NAMED_THINGS:
         return None
     pattern = _compiled(regex)
-    said = (one for one in proposal.sentences if any(pattern.search(piece) is not None for piece in said_in(one)))
-    sentence = next(said, None)
+    asking = (one for one in proposal.sentences if any(pattern.search(piece) is not None for piece in said_in(one)))
+    sentence = next(asking, None)
     return None if sentence is None else _Against(sentence, True)
 
 

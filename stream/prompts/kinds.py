@@ -47,10 +47,10 @@ def prompt_kind(sentences: Iterable[str]) -> PromptKind | None:
 
     sentences: with quoted text masked.
     """
-    found = [
+    kinds = [
         (kind, sentence) for sentence in sentences for kind in _REASONS if _SAYS[kind].search(sentence) is not None
     ]
-    others = [one for one in found if one[0] != "items"] or found
+    others = [one for one in kinds if one[0] != "items"] or kinds
     if not others:
         return None
     kind, sentence = others[0]
