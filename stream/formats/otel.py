@@ -13,6 +13,7 @@ from turnsignal.stream.formats.values import (
     conversation_of,
     fields_of,
     first,
+    items,
     mapping,
     short_name,
     short_names,
@@ -20,6 +21,8 @@ from turnsignal.stream.formats.values import (
 
 _ANSWERS = ("chat", "generate_content", "text_completion", "completion")
 _METADATA = ("metadata.", "ai.telemetry.metadata.")
+_WITHOUT_ROLES = "prompts whose texts have no roles (older Spring AI), taken for said by turns, the last by the user"
+_SPRING = "spring.ai.chat.client.conversation.id"
 _DETAILS = "gen_ai.client.inference.operation.details"
 
 
@@ -80,7 +83,8 @@ def _call(span: Span, assumed: Assumed) -> Call | None:
 def _session_of(given: dict[str, Any]) -> str | None:
     """Return the conversation by what applications call it: the id of a session or thread, or one in the metadata."""
     named = {key.removeprefix(of): given[key] for of in _METADATA for key in given if key.startswith(of)}
-    return conversation_of(given, named, mapping(given.get("metadata")))
+    spring = {"conversation_id": given.get(_SPRING)}
+    return conversation_of(given, named, mapping(given.get("metadata")), spring)
 
 
 def _messages(given: dict[str, Any], span: Span, assumed: Assumed) -> tuple[list[Message], list[Message]]:
@@ -92,7 +96,22 @@ def _messages(given: dict[str, Any], span: Span, assumed: Assumed) -> tuple[list
         outputs = outputs or spoken(given.get("ai.response.text"), "assistant", assumed)
     asked, got = messages_in_events(span, assumed)
     inputs, outputs = inputs or asked, outputs or got  # who writes both says the same in both
+    if not inputs and (texts := items(given.get("gen_ai.prompt"))) and all(isinstance(text, str) for text in texts):
+        assumed[_WITHOUT_ROLES] += len(texts) > 1
+        inputs = _in_turn(texts)
+        outputs = outputs or [Message("assistant", str(text)) for text in items(given.get("gen_ai.completion"))[:1]]
     return inputs, outputs if any(message.role == "user" for message in outputs) else outputs[:1]
+
+
+def _in_turn(texts: list[str]) -> list[Message]:
+    """Return the texts of a prompt as messages: the user's last, before it one of each by turns, instructions first.
+
+    >>> [message.role for message in _in_turn(["Be brief.", "Hi", "Hello", "How do I pay?"])]
+    ['system', 'user', 'assistant', 'user']
+    """
+    roles = ["user" if (len(texts) - at) % 2 else "assistant" for at in range(len(texts))]
+    roles[:1] = ["system"] if roles[0] == "assistant" else roles[:1]
+    return [Message(role, text) for role, text in zip(roles, texts, strict=True)]
 
 
 def _fields(given: dict[str, Any], span: Span) -> dict[str, str]:

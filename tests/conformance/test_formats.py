@@ -59,6 +59,8 @@ SHARED = {
     "given_documents",
     "messages",
     "otlp",
+    "attributes",
+    "span_rows",
     "paths",
     "pieces",
     "proposing",
