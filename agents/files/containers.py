@@ -141,7 +141,9 @@ def read_items(path: Path, kind: Kind, progress: Progress = lambda _: None) -> I
                     yield Item(number, line)
             before += len(block.lines)
     else:
-        yield from Scanner(kind is Kind.ARRAY, kind is Kind.WRAPPED, kind is Kind.KEYED).items(read_blocks(path, progress))
+        yield from Scanner(kind is Kind.ARRAY, kind is Kind.WRAPPED, kind is Kind.KEYED).items(
+            read_blocks(path, progress)
+        )
 
 
 def _is_header(line: bytes, head: bytes) -> bool:

@@ -1,8 +1,8 @@
 """Keyed records: an object whose keys are ids, each with a record, or with a list of them, under it.
 
-    {"4bf92f35…": [{"spanId": …}, …], "00f067aa…": […]}           spans by their trace
-    {"a1": {"context.trace_id": …}, "a2": {…}}                    rows by their index, as pandas' orient="index" has them
-    {"c1": [{"role": "user", …}, …], "c2": […]}                   messages by their conversation
+{"4bf92f35…": [{"spanId": …}, …], "00f067aa…": […]}           spans by their trace
+{"a1": {"context.trace_id": …}, "a2": {…}}                    rows by their index, as pandas' orient="index" has them
+{"c1": [{"role": "user", …}, …], "c2": […]}                   messages by their conversation
 """
 
 import re
@@ -13,8 +13,9 @@ from turnsignal.stream.formats.span_rows import has_no_span_id
 from turnsignal.stream.formats.values import first, owner_of
 
 _DIGIT = re.compile("[0-9]")
-_LONG = 8  #: characters of a key that is an id though no other stands beside it
+_LONG = 16  #: characters of a key that is an id though no other stands beside it
 _HOLDS_MESSAGES = "messages"
+BY_ID = "records by their ids"  #: around one of a file's, whose others say that its key is an id
 
 
 def keyed_records(value: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -25,13 +26,19 @@ def keyed_records(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     >>> keyed_records({"input1": {"text": "Hi"}, "output1": {"score": 1}})
     []
     """
-    if not value or (len(value) == 1 and not _is_long(next(iter(value)))):
+    if not value:
         return []
+    if len(value) == 1:
+        (key,) = value
+        if key == BY_ID and isinstance(inner := value[key], dict):
+            value = inner
+        elif not _is_long(key):
+            return []
     if all(map(_are_records, value.values())) and all(map(is_id, value)):
         return [_of_group(part, key) for key, parts in value.items() for part in parts]
     rows = list(value.values())
     if all(isinstance(row, dict) and row for row in rows) and _are_alike(rows) and _are_ids(value):
-        return [_of_index(row, key, is_alone=len(value) == 1) for key, row in value.items()]
+        return [_of_index(row, key) for key, row in value.items()]
     return []
 
 
@@ -69,11 +76,11 @@ def _of_group(row: dict[str, Any], key: str) -> dict[str, Any]:
     return row if is_named else {**row, "session_id": key}
 
 
-def _of_index(row: dict[str, Any], key: str, *, is_alone: bool) -> dict[str, Any]:
+def _of_index(row: dict[str, Any], key: str) -> dict[str, Any]:
     """Return a row with its index where that says what the row does not: its span, its conversation, its own id."""
     if has_no_span_id(row) and "id" not in row:
         return {**row, "span_id": key}
     if isinstance(row.get(_HOLDS_MESSAGES), list):
         return row if owner_of(row) else {**row, "session_id": key}
-    is_number = key.isdigit() or (is_alone and len(key) < _LONG)
-    return row if is_number or first(row, "id", "turn_id", "message_id") is not None else {**row, "id": key}
+    is_named = key.isdigit() or first(row, "id", "turn_id", "message_id") is not None
+    return row if is_named else {**row, "id": key}

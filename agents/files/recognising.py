@@ -224,7 +224,11 @@ def _nodes_in(value: Any, depth: int = 0) -> list[dict[str, Any]]:
         return []
     edges = value.get("edges")
     if isinstance(edges, list):
-        nodes = [next((inner for inner in edge.values() if isinstance(inner, dict)), None) for edge in edges if isinstance(edge, dict)]
+        nodes = [
+            next((inner for inner in edge.values() if isinstance(inner, dict)), None)
+            for edge in edges
+            if isinstance(edge, dict)
+        ]
         return [node for node in nodes if node is not None]
     inner = (_nodes_in(inside, depth + 1) for inside in value.values())
     return next(filter(None, inner), [])

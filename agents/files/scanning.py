@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from turnsignal.agents.files.items import TOO_LONG, Item
+from turnsignal.agents.files.keyed_records import BY_ID
 from turnsignal.agents.files.reading import MAX_LINE
 from turnsignal.stream.errors import Reason, Refused
 
@@ -26,6 +27,7 @@ _RECORD_KEYS = {
 _SPEAKER = re.compile(rb'\[\s*\{[^{}\[\]]{0,200}?"(from|role|speaker|sender|author)"\s*:')
 _WHOSE = re.compile(rb'\[\s*\{[^{}\[\]]{0,4000}?"(conversation|session|thread|chat)[._]?i?d?"\s*:', re.IGNORECASE)
 _KEY = re.compile(rb'"[^"\\]{0,200}"\s*:\s*\Z')  # of a record, before it
+_BY_ID = b'{"' + BY_ID.encode() + b'": {%b}}'
 _HOLDS = re.compile(rb"\s*:\s*[{\[]")
 _ID = re.compile(rb"[0-9]")
 _QUOTE = ord('"')
@@ -144,7 +146,7 @@ class Scanner:
     def _with_id(self, value: bytes) -> bytes:
         """Return a record as it stands in the object around it: under its id."""
         named = _KEY.search(self._id) if self._is_keyed else None
-        return value if named is None else b"{" + named[0] + value + b"}"
+        return value if named is None else _BY_ID % (named[0] + value)
 
     def _between(self, held: bytes, start: int) -> Iterator[Item]:
         """Give what stands between records and is none."""

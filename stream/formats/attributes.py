@@ -1,9 +1,9 @@
 """Attributes of spans and of their resources, in whatever way they are kept: flat by dotted names, in the end.
 
-    {"gen_ai.system": "openai"}                                       as they are
-    [{"key": "gen_ai.system", "value": {"stringValue": "openai"}}]    OTLP's JSON
-    '{"gen_ai.system": "openai"}'                                     a column of a table that holds JSON
-    {"gen_ai": {"system": "openai"}}                                  Phoenix's database, ClickHouse's type JSON
+{"gen_ai.system": "openai"}                                       as they are
+[{"key": "gen_ai.system", "value": {"stringValue": "openai"}}]    OTLP's JSON
+'{"gen_ai.system": "openai"}'                                     a column of a table that holds JSON
+{"gen_ai": {"system": "openai"}}                                  Phoenix's database, ClickHouse's type JSON
 """
 
 from collections.abc import Iterable

@@ -158,9 +158,7 @@ def _events_in(cells: Mapping[str, Any]) -> list[Record]:
         return [_event(mapping(event)) for event in held]
     columns = {f"events{folded(str(key))}": value for key, value in held.items()} if isinstance(held, dict) else cells
     names, attributes = items(columns.get("eventsname")), items(columns.get("eventsattributes"))
-    return [
-        {"name": name, _ATTRIBUTES: attributes_of(given)} for name, given in zip(names, attributes, strict=False)
-    ]
+    return [{"name": name, _ATTRIBUTES: attributes_of(given)} for name, given in zip(names, attributes, strict=False)]
 
 
 def _event(event: Record) -> Record:
