@@ -8,12 +8,12 @@ from turnsignal.stream.formats.messages import instructed, spoken
 from turnsignal.stream.formats.otlp import Span, spans_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
 from turnsignal.stream.formats.span_events import messages_in_events
+from turnsignal.stream.formats.texts_by_turns import texts_without_roles
 from turnsignal.stream.formats.values import (
     bounded_id,
     conversation_of,
     fields_of,
     first,
-    items,
     mapping,
     short_name,
     short_names,
@@ -21,7 +21,6 @@ from turnsignal.stream.formats.values import (
 
 _ANSWERS = ("chat", "generate_content", "text_completion", "completion")
 _METADATA = ("metadata.", "ai.telemetry.metadata.")
-_WITHOUT_ROLES = "prompts whose texts have no roles (older Spring AI), taken for said by turns, the last by the user"
 _SPRING = "spring.ai.chat.client.conversation.id"
 _DETAILS = "gen_ai.client.inference.operation.details"
 
@@ -96,22 +95,10 @@ def _messages(given: dict[str, Any], span: Span, assumed: Assumed) -> tuple[list
         outputs = outputs or spoken(given.get("ai.response.text"), "assistant", assumed)
     asked, got = messages_in_events(span, assumed)
     inputs, outputs = inputs or asked, outputs or got  # who writes both says the same in both
-    if not inputs and (texts := items(given.get("gen_ai.prompt"))) and all(isinstance(text, str) for text in texts):
-        assumed[_WITHOUT_ROLES] += len(texts) > 1
-        inputs = _in_turn(texts)
-        outputs = outputs or [Message("assistant", str(text)) for text in items(given.get("gen_ai.completion"))[:1]]
+    if not inputs:
+        inputs, got = texts_without_roles(given, assumed)
+        outputs = outputs or got
     return inputs, outputs if any(message.role == "user" for message in outputs) else outputs[:1]
-
-
-def _in_turn(texts: list[str]) -> list[Message]:
-    """Return the texts of a prompt as messages: the user's last, before it one of each by turns, instructions first.
-
-    >>> [message.role for message in _in_turn(["Be brief.", "Hi", "Hello", "How do I pay?"])]
-    ['system', 'user', 'assistant', 'user']
-    """
-    roles = ["user" if (len(texts) - at) % 2 else "assistant" for at in range(len(texts))]
-    roles[:1] = ["system"] if roles[0] == "assistant" else roles[:1]
-    return [Message(role, text) for role, text in zip(roles, texts, strict=True)]
 
 
 def _fields(given: dict[str, Any], span: Span) -> dict[str, str]:

@@ -61,6 +61,7 @@ SHARED = {
     "otlp",
     "attributes",
     "span_rows",
+    "texts_by_turns",
     "paths",
     "pieces",
     "proposing",
