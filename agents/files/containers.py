@@ -17,7 +17,7 @@ from turnsignal.agents.files.blocks import BLOCK, GZIP, ZSTD, Progress, is_packe
 from turnsignal.agents.files.delimited import DELIMITERS, read_delimited
 from turnsignal.agents.files.items import Item
 from turnsignal.agents.files.reading import read_lines
-from turnsignal.agents.files.scanning import Scanner, holds_list
+from turnsignal.agents.files.scanning import Scanner, are_keyed, holds_list
 from turnsignal.stream.errors import Refused, TurnsignalError
 from turnsignal.stream.text.loose_json import load_json
 
@@ -44,6 +44,7 @@ class Kind(Enum):
     ARRAY = "a JSON array"
     VALUES = "pretty-printed JSON"
     WRAPPED = "a JSON object around a list"
+    KEYED = "a JSON object of records by their ids"
     CSV = "CSV"
 
 
@@ -88,7 +89,9 @@ def kind_of(path: Path) -> Kind:
         return Kind.LINES if _is_json(line) and b"\n" in head.strip() else Kind.ARRAY
     if b"\n" not in head and len(head) < SAMPLE:
         return Kind.LINES  # one line that is cut
-    return Kind.WRAPPED if holds_list(head, is_whole=len(head) < SAMPLE) else Kind.VALUES
+    if holds_list(head, is_whole=len(head) < SAMPLE):
+        return Kind.WRAPPED
+    return Kind.KEYED if are_keyed(head) else Kind.VALUES
 
 
 def _refuse_one_byte_letters(path: Path, head: bytes, few: int) -> None:
@@ -138,7 +141,9 @@ def read_items(path: Path, kind: Kind, progress: Progress = lambda _: None) -> I
                     yield Item(number, line)
             before += len(block.lines)
     else:
-        yield from Scanner(kind is Kind.ARRAY, kind is Kind.WRAPPED).items(read_blocks(path, progress))
+        yield from Scanner(kind is Kind.ARRAY, kind is Kind.WRAPPED, kind is Kind.KEYED).items(
+            read_blocks(path, progress)
+        )
 
 
 def _is_header(line: bytes, head: bytes) -> bool:

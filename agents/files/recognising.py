@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from turnsignal.agents.files.containers import SAMPLED_BYTES, Kind, kind_of, piped, read_items, sample_of, why_unread
+from turnsignal.agents.files.keyed_records import is_id, keyed_records
 from turnsignal.agents.files.rewriting import refuse_rewritable
 from turnsignal.stream.errors import ConfigError, Reason, Refused, TurnsignalError, describe_unreadable
 from turnsignal.stream.formats import FORMATS, OWN, reader_of, recognise
@@ -26,10 +27,10 @@ from turnsignal.stream.text.visible import one_line
 _LINES = 20  #: that are looked at to say what a file is not
 _LINE_BYTES = 400  #: of each of them
 _TEXT_LINE = re.compile(rb"[^\s{\[\"0-9-]|[0-9][^,;\t]*[^\W\d]|\[[^\]{\"]*\]\s*[^\s,\]]|-")
-_DIGIT = re.compile("[0-9]")
 _FROM_THE_BRACE = "sed -n 's/^[^{]*{/{/p'"
 _LETTER = re.compile(rb"[^\W\d]{2}")
 _KEY_CHARACTERS = 60  #: of a name that is told
+_OF_SPANS = {"otel", "openinference", "openllmetry"}  #: formats whose records are spans, and never loose messages
 _LOOKED_AT = 20_000  #: records among which the first of a model is looked for in logs of everything
 _LATER = 50  #: records that may be of a model, by which such a log is recognised
 _OF_MODELS = re.compile(rb'messages|choices|gen_ai|llm|openinference|traceloop|langfuse|role\\*"')
@@ -148,6 +149,8 @@ def _may_be_enveloped(
     """Say whether records have no format, or one that reads no more than half of what is said in most of them."""
     if chosen is None:
         return not fitting
+    if not _OF_SPANS.isdisjoint(fitting):
+        return False
     if OWN not in fitting and holds_history(sample):
         return True
     return set(fitting) <= set(VENDORS) and read_whole(chosen, sample) == 0
@@ -205,16 +208,35 @@ def as_records(value: Any) -> list[dict[str, Any]]:
         return [{"session_id": named, "messages": messages} for named, messages in value.items()]
     if not isinstance(value, dict):
         raise Refused(Reason.WRONG_TYPE, f"expected a JSON object, got {type(value).__name__}")
+    if keyed := keyed_records(value):
+        return [{"messages": keyed}] if all(map(is_bare_message, keyed)) else keyed
+    if nodes := _nodes_in(value):
+        return nodes
     is_record = bool(value.keys() & _RECORD_KEYS) and value.get("object") != "list"
     if is_record or len(value) > _WRAPPER_KEYS:
         return [value]
     return [part for key in _LISTS if _holds_records(value, key) for part in value[key]] or [value]
 
 
+def _nodes_in(value: Any, depth: int = 0) -> list[dict[str, Any]]:
+    """Return what GraphQL has in its connections: {data: {project: {spans: {edges: [{node: …}, …]}}}}."""
+    if not isinstance(value, dict) or depth > _NODE_DEPTH or len(value) > _WRAPPER_KEYS:
+        return []
+    edges = value.get("edges")
+    if isinstance(edges, list):
+        nodes = [
+            next((inner for inner in edge.values() if isinstance(inner, dict)), None)
+            for edge in edges
+            if isinstance(edge, dict)
+        ]
+        return [node for node in nodes if node is not None]
+    inner = (_nodes_in(inside, depth + 1) for inside in value.values())
+    return next(filter(None, inner), [])
+
+
 def _is_conversation(named: str, messages: Any) -> bool:
     """Say whether a key is an id, and no field's name, and messages stand under it."""
-    is_id = _DIGIT.search(named) is not None
-    return is_id and isinstance(messages, list) and bool(messages) and all(map(_is_message, messages))
+    return is_id(named) and isinstance(messages, list) and bool(messages) and all(map(_is_message, messages))
 
 
 def _is_message(value: Any) -> bool:
@@ -341,6 +363,7 @@ _SAME_FOR_MANY = frozenset(
     ]
 )
 _CONTAINER_KEYS = {"log", "stream", "time", "attrs"}  #: of Docker's lines
+_NODE_DEPTH = 5  #: of objects within objects, in which lists of GraphQL stand
 _WRAPPER_KEYS = 6  #: of an object that only holds a list
 _RECORD_KEYS = {"id", "trace_id", "traceId", "run_type", "conversation_id", "role", "object", "messages"}
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from turnsignal.agents.files.items import TOO_LONG, Item
+from turnsignal.agents.files.keyed_records import BY_ID
 from turnsignal.agents.files.reading import MAX_LINE
 from turnsignal.stream.errors import Reason, Refused
 
@@ -25,16 +26,25 @@ _RECORD_KEYS = {
 }
 _SPEAKER = re.compile(rb'\[\s*\{[^{}\[\]]{0,200}?"(from|role|speaker|sender|author)"\s*:')
 _WHOSE = re.compile(rb'\[\s*\{[^{}\[\]]{0,4000}?"(conversation|session|thread|chat)[._]?i?d?"\s*:', re.IGNORECASE)
+_KEY = re.compile(rb'"[^"\\]{0,200}"\s*:\s*\Z')  # of a record, before it
+_BY_ID = b'{"' + BY_ID.encode() + b'": {%b}}'
+_HOLDS = re.compile(rb"\s*:\s*[{\[]")
+_ID = re.compile(rb"[0-9]")
 _QUOTE = ord('"')
 _BOM = b"\xef\xbb\xbf"
 
 
 class Scanner:
-    """Finds the records in an array, in a list within an object (is_wrapped), or in values one after another."""
+    """Finds the records in an array, in a list within an object (is_wrapped), or in values one after another.
 
-    def __init__(self, is_array: bool, is_wrapped: bool) -> None:
+    is_keyed: they stand in one object, each under its id, with which it is given.
+    """
+
+    def __init__(self, is_array: bool, is_wrapped: bool, is_keyed: bool = False) -> None:
         self._is_array = is_array
         self._is_wrapped = is_wrapped
+        self._is_keyed = is_keyed
+        self._id = b""  # of the record that began
         self._in_text = False  # what is held ends within a text, which goes on at `_at`
         self._depth = 0
         self._base = 0  # depth at which records stand: 0, or within the list around them
@@ -82,13 +92,14 @@ class Scanner:
                     break
             elif mark in b"{[":
                 if self._start < 0 and not self._opens_base(held, token.start()):
+                    self._id = held[self._given : token.start()] if self._is_keyed else b""
                     yield from self._between(held, token.start())
                     self._start = token.start()
                 self._depth += 1
             else:
                 self._depth = max(self._depth - 1, 0)
                 if self._start >= 0 and self._depth == self._base:
-                    value = held[self._start : token.end()]
+                    value = self._with_id(held[self._start : token.end()])
                     yield Item(self._line, value if not self._cut else TOO_LONG)
                     self._let_go(held, token.end())
                     self._start, self._cut = -1, False
@@ -102,7 +113,7 @@ class Scanner:
         elif self._base and self._is_array:
             yield from self._between(held, self._at)
         else:  # the name of a list stands before it
-            self._let_go(held, self._at - (_NAME_BYTES if self._is_wrapped else 0))
+            self._let_go(held, self._at - (_NAME_BYTES if self._is_wrapped or self._is_keyed else 0))
         given = self._given
         self._held, self._at, self._given = held[given:], self._at - given, 0
         self._start = 0 if self._start >= 0 else -1
@@ -119,6 +130,9 @@ class Scanner:
         if self._is_array and self._depth == 0 and held[at] == 0x5B:
             self._base = 1
             return True
+        if self._is_keyed and self._depth == 0 and held[at] == 0x7B:
+            self._base = 1
+            return True
         if self._is_wrapped:
             if self._depth == 0:
                 return True
@@ -129,10 +143,15 @@ class Scanner:
             return self._base == 0
         return False
 
+    def _with_id(self, value: bytes) -> bytes:
+        """Return a record as it stands in the object around it: under its id."""
+        named = _KEY.search(self._id) if self._is_keyed else None
+        return value if named is None else _BY_ID % (named[0] + value)
+
     def _between(self, held: bytes, start: int) -> Iterator[Item]:
         """Give what stands between records and is none."""
         odd = held[self._given : start].strip(b" \t\r\n,[")
-        if odd and not self._is_wrapped:
+        if odd and not self._is_wrapped and not self._is_keyed:
             yield Item(self._line, odd)
         self._let_go(held, start)
 
@@ -160,6 +179,26 @@ def holds_list(head: bytes, *, is_whole: bool) -> bool:
         elif depth == 1:
             is_record |= token[0] in _RECORD_KEYS
     return is_large and not is_whole
+
+
+def are_keyed(head: bytes) -> bool:
+    """Say whether a first object that is longer than its head holds records, or lists of them, under ids alone."""
+    depth, keys = 0, 0
+    for token in _TOKEN.finditer(head):
+        mark = head[token.start()]
+        if mark in b"{[":
+            depth += 1
+        elif mark in b"}]":
+            depth -= 1
+            if depth == 0:
+                return False
+        elif depth == 1 and token["end"] == b'"':
+            if _HOLDS.match(head, token.end()) is None:
+                return not head[token.end() :].strip(b" \t\r\n:")
+            if _ID.search(token[0]) is None:
+                return False
+            keys += 1
+    return keys > 0
 
 
 def _names_list(held: bytes, at: int, *, is_large: bool) -> bool:

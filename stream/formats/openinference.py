@@ -1,4 +1,4 @@
-"""OpenInference spans (Phoenix, Arize): messages and documents flattened into attributes, or a table of such spans."""
+"""OpenInference spans (Phoenix, Arize): messages and documents flattened into attributes, or nested there."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -8,10 +8,9 @@ from turnsignal.stream.formats.messages import read_messages
 from turnsignal.stream.formats.otlp import Span, spans_of, unflatten
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
 from turnsignal.stream.formats.questions import spoken_by
-from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, literal, mapping, short_names
+from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, short_names
 
-_KIND, _ATTRIBUTE = "openinference.span.kind", "attributes."
-_ROW_ID, _ROW_TRACE = "context.span_id", "context.trace_id"  # columns of Phoenix's get_spans_dataframe
+_KIND = "openinference.span.kind"
 
 
 class OpenInference:
@@ -19,12 +18,12 @@ class OpenInference:
 
     def looks_like(self, sample: Sequence[Record]) -> str:
         """Recognise spans by their kind."""
-        spans = (span for record in sample for span in _spans(record))
+        spans = (span for record in sample for span in spans_of(record))
         return f"spans with {_KIND}" if any(_KIND in span.attributes for span in spans) else ""
 
     def read(self, record: Record, assumed: Assumed) -> Iterator[Call]:
         """Give the calls, retrievals and chains of one record."""
-        for span in _spans(record):
+        for span in spans_of(record):
             kind = str(span.attributes.get(_KIND)).upper()
             if kind == "EVALUATOR":
                 assumed["evaluators' spans left out"] += 1
@@ -34,19 +33,6 @@ class OpenInference:
     def origin(self, turn_id: str) -> dict[str, str]:
         """Return the ids of the trace and of the span."""
         return split_origin(turn_id, ("trace_id", "span_id"))
-
-
-def _spans(record: Record) -> Iterator[Span]:
-    """Give the spans of a record; a row of a table has a column for each attribute."""
-    if _ROW_ID not in record or _ROW_TRACE not in record:
-        yield from spans_of(record)
-        return
-    cells = {key: literal(value) for key, value in record.items() if value is not None}
-    attributes = {key.removeprefix(_ATTRIBUTE): value for key, value in cells.items() if key.startswith(_ATTRIBUTE)}
-    if "span_kind" in cells:
-        attributes.setdefault(_KIND, cells["span_kind"])
-    context = {"span_id": cells.get(_ROW_ID), "trace_id": cells.get(_ROW_TRACE)}
-    yield from spans_of({**record, "context": context, "attributes": attributes})
 
 
 def _call(span: Span, kind: str, assumed: Assumed) -> Call:

@@ -8,6 +8,7 @@ from turnsignal.stream.formats.messages import instructed, spoken
 from turnsignal.stream.formats.otlp import Span, spans_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
 from turnsignal.stream.formats.span_events import messages_in_events
+from turnsignal.stream.formats.texts_by_turns import texts_without_roles
 from turnsignal.stream.formats.values import (
     bounded_id,
     conversation_of,
@@ -20,6 +21,7 @@ from turnsignal.stream.formats.values import (
 
 _ANSWERS = ("chat", "generate_content", "text_completion", "completion")
 _METADATA = ("metadata.", "ai.telemetry.metadata.")
+_SPRING = "spring.ai.chat.client.conversation.id"
 _DETAILS = "gen_ai.client.inference.operation.details"
 
 
@@ -80,7 +82,8 @@ def _call(span: Span, assumed: Assumed) -> Call | None:
 def _session_of(given: dict[str, Any]) -> str | None:
     """Return the conversation by what applications call it: the id of a session or thread, or one in the metadata."""
     named = {key.removeprefix(of): given[key] for of in _METADATA for key in given if key.startswith(of)}
-    return conversation_of(given, named, mapping(given.get("metadata")))
+    spring = {"conversation_id": given.get(_SPRING)}
+    return conversation_of(given, named, mapping(given.get("metadata")), spring)
 
 
 def _messages(given: dict[str, Any], span: Span, assumed: Assumed) -> tuple[list[Message], list[Message]]:
@@ -92,6 +95,9 @@ def _messages(given: dict[str, Any], span: Span, assumed: Assumed) -> tuple[list
         outputs = outputs or spoken(given.get("ai.response.text"), "assistant", assumed)
     asked, got = messages_in_events(span, assumed)
     inputs, outputs = inputs or asked, outputs or got  # who writes both says the same in both
+    if not inputs:
+        inputs, got = texts_without_roles(given, assumed)
+        outputs = outputs or got
     return inputs, outputs if any(message.role == "user" for message in outputs) else outputs[:1]
 
 

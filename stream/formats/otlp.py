@@ -6,10 +6,11 @@ Ids are taken as the text that stands there: OTLP's JSON has them in hexadecimal
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from turnsignal.stream.formats.attributes import MAX_DEPTH, attributes_of, plain
 from turnsignal.stream.formats.protocol import Record
+from turnsignal.stream.formats.span_rows import span_in
 from turnsignal.stream.formats.values import first, items, mapping, seconds, short_name
 
-_MAX_DEPTH = 32  #: of values within values
 _MAX_INDEX = 10_000  #: of a flattened list
 
 
@@ -48,20 +49,8 @@ def spans_of(record: Record) -> Iterator[Span]:
                 yield _span(span, resource)
             for entry in map(mapping, items(scope.get("logRecords"))):
                 yield _log(entry, resource)
-        if not scopes and (context := mapping(part.get("context"))):  # the console exporter's
-            yield _span({**part, "traceId": context.get("trace_id"), "spanId": context.get("span_id")}, resource)
-        elif not scopes and {"body", "severityNumber", "severity_number"} & part.keys():
-            yield _log(part, resource)
-        elif not scopes and first(part, "traceId", "trace_id") and first(part, "spanId", "span_id"):
-            yield _span(part, resource)
-
-
-def attributes_of(value: object) -> dict[str, Any]:
-    """Return attributes as a plain object, whether they came as one or as a list of keys and values."""
-    if isinstance(value, dict):
-        return value
-    pairs = [mapping(pair) for pair in items(value)]
-    return {str(pair["key"]): _plain(pair.get("value")) for pair in pairs if "key" in pair}
+        if not scopes and (row := span_in(part)) is not None:
+            yield (_log if "body" in row else _span)(row, row["resource"])
 
 
 def unflatten(attributes: Mapping[str, Any], prefix: str) -> list[Any]:
@@ -75,14 +64,14 @@ def unflatten(attributes: Mapping[str, Any], prefix: str) -> list[Any]:
     for key, value in attributes.items():
         if key.startswith(before):
             at = tree
-            *parts, last = key[len(before) :].split(".")[:_MAX_DEPTH]
+            *parts, last = key[len(before) :].split(".")[:MAX_DEPTH]
             for part in parts:
                 inner = at.get(part)
                 if not isinstance(inner, dict):
                     inner = at[part] = {}
                 at = inner
             at[last] = value
-    listed = _listed(tree)
+    listed = _listed(tree) if tree else attributes.get(prefix)  # of nested attributes it stands there whole
     return listed if isinstance(listed, list) else []
 
 
@@ -93,25 +82,6 @@ def _listed(tree: Any) -> Any:
     if is_list and all(key.isascii() and key.isdigit() and int(key[:9]) < _MAX_INDEX for key in tree):
         return [_listed(tree[key]) for key in sorted(tree, key=int)]
     return {key: _listed(value) for key, value in tree.items()}
-
-
-def _plain(value: object, depth: int = 0) -> Any:
-    """Return what an AnyValue holds."""
-    if not isinstance(value, dict) or depth > _MAX_DEPTH:
-        return value
-    if "stringValue" in value:  # most are
-        return value["stringValue"]
-    for key, inner in value.items():
-        if key == "arrayValue":
-            return [_plain(part, depth + 1) for part in items(mapping(inner).get("values"))]
-        if key == "kvlistValue":
-            pairs = [mapping(pair) for pair in items(mapping(inner).get("values"))]
-            return {str(pair.get("key")): _plain(pair.get("value"), depth + 1) for pair in pairs}
-        if key == "intValue":
-            return int(inner) if isinstance(inner, str) and inner.lstrip("-").isdigit() and len(inner) < 30 else inner
-        if key.endswith("Value"):
-            return inner
-    return value if value else None
 
 
 def _span(span: Record, resource: dict[str, Any]) -> Span:
@@ -154,8 +124,7 @@ def _jaeger_span(span: Record, process: Record) -> Span:
 def _log(entry: Record, resource: dict[str, Any]) -> Span:
     attributes = attributes_of(entry.get("attributes"))
     titled = str(first(entry, "eventName", "event_name") or attributes.get("event.name"))
-    body = _plain(entry.get("body"))
-    event = {**attributes, **(body if isinstance(body, dict) else {})}
+    event = {**attributes, **mapping(plain(entry.get("body")))}
     ids = (_hexadecimal(first(entry, "traceId", "trace_id")), _hexadecimal(first(entry, "spanId", "span_id")))
     time = seconds(_number(first(entry, "timeUnixNano", "timestamp", "observedTimeUnixNano")))
     return Span(*ids, "", titled, time, None, attributes, [(titled, event)], resource, is_log=True)

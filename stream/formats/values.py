@@ -291,9 +291,9 @@ def conversation_of(*records: Mapping[str, Any]) -> str | None:
             if (value := record.get(key)) is not None and (named := id_of(nested(value))) is not None:
                 return named
     for record in records:
-        folded = {_folded(key): key for key in record}
-        for name in _FOLDED if folded else ():
-            value = record.get(folded.get(f"{name}id", folded.get(f"x{name}id", "")))
+        spelled = {folded(key): key for key in record}
+        for name in _FOLDED if spelled else ():
+            value = record.get(spelled.get(f"{name}id", spelled.get(f"x{name}id", "")))
             given = None if value is None else id_of(nested(value))
             if given is not None and not (name == "thread" and given.isdigit()):  # a program's own thread
                 return given
@@ -301,12 +301,16 @@ def conversation_of(*records: Mapping[str, Any]) -> str | None:
 
 
 @lru_cache(4096)
-def _folded(key: str) -> str:
-    """Return the letters of a key, small, without what stands between its words."""
+def folded(key: str) -> str:
+    """Return the letters of a key, small, without what stands between its words.
+
+    >>> folded("ParentSpanId"), folded("parent_span_id"), folded("context.span_id")
+    ('parentspanid', 'parentspanid', 'contextspanid')
+    """
     return "".join(filter(str.isalnum, key[:_LONGEST_KEY])).lower()
 
 
-_FOLDED_FIELDS = frozenset(_folded(key) for keys in _FIELD_KEYS.values() for key in keys)  #: most records have none
+_FOLDED_FIELDS = frozenset(folded(key) for keys in _FIELD_KEYS.values() for key in keys)  #: most records have none
 
 
 def contexts_of(record: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -350,12 +354,12 @@ def fields_of(*records: Mapping[str, Any]) -> dict[str, Any]:
     """Return assistant, version, model, platform, user_id and environment as records name them, the first that do."""
     fields: dict[str, Any] = {}
     for record in records:
-        folded = {_folded(key): key for key in record}
-        for field in _FIELD_KEYS if not _FOLDED_FIELDS.isdisjoint(folded) else ():
+        spelled = {folded(key): key for key in record}
+        for field in _FIELD_KEYS if not _FOLDED_FIELDS.isdisjoint(spelled) else ():
             if field in fields:
                 continue
             keys = _FIELD_KEYS[field]
-            value = short_name(first(record, *keys)) or short_name(record.get(folded.get(_folded(keys[0]), "")))
+            value = short_name(first(record, *keys)) or short_name(record.get(spelled.get(folded(keys[0]), "")))
             if value is not None:
                 fields[field] = _ENVIRONMENTS.get(value.lower(), value) if field == "environment" else value
     return fields
