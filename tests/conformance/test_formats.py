@@ -51,6 +51,7 @@ SHARED = {
     "rounds",
     "briefings",
     "bursts",
+    "came_twice",
     "envelopes",
     "halves",
     "mapped_times",
