@@ -173,5 +173,5 @@ class CallJoiner:
     def doubts(self, *, quoted: bool) -> list[str]:
         """Say what was guessed, and how to read it otherwise. quoted: with words of the log."""
         asked = (self._left_out, self._together, self._bursts, self._rounds, self._errands, self._errands.answering)
-        looked = (*asked, self._twice, self._held, self._again, self._one_offs, self._shared_ids, self._prompts, self._afterwords)
-        return [doubt for each in looked for doubt in each.doubts(quoted=quoted)]
+        looked = (*asked, self._held, self._again, self._one_offs, self._shared_ids, self._prompts, self._afterwords)
+        return self._twice.doubts() + [doubt for each in looked for doubt in each.doubts(quoted=quoted)]

@@ -37,8 +37,9 @@ _IN_S3 = (
     "put each file's content into inputBodyJson, or outputBodyJson, first"
 )
 _CONVERSE = (
-    "select(.input.inputBodyJson) | def m: if any(.content[]?; .toolUse) then .tool_calls = [.content[].toolUse // empty | {id: .toolUseId}] "
-    "else . end; {timestamp, request: (.input.inputBodyJson + {model: .modelId} | .messages |= map(m)), "
+    "select(.input.inputBodyJson) | def m: if any(.content[]?; .toolUse) then .tool_calls = "
+    "[.content[].toolUse // empty | {id: .toolUseId}] else . end; "
+    "{timestamp, request: (.input.inputBodyJson + {model: .modelId} | .messages |= map(m)), "
     'response: {choices: [{message: (.output.outputBodyJson | if type == "array" then {role: "assistant", '
     'content: [{text: (map(.contentBlockDelta.delta.text // empty) | join(""))}, '
     "(.[].contentBlockStart.start // empty)]} else .output.message end | m)}]}}"

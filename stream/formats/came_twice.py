@@ -21,13 +21,15 @@ from turnsignal.stream.formats.protocol import Assumed, Call
 from turnsignal.stream.formats.quotations import NUMBER, SHORT, digest_of
 
 LEFT_OUT = "records that came twice left out"
+KEPT = "calls that say at once what another does, kept as chance may have it"
 _AT_ONCE = (0.0, 0.05, 1.0)  #: seconds between two that say the same: as near as they are, as near others must not be
 _ONE_ID = (*_AT_ONCE, 10.0, 60.0)  #: and between two of one response's id
 _CHANCE = 0.1  #: pairs of calls that say the same, and that chance may bring together, of which none is taken for one
 _MORE = 4  #: times as many pairs as chance would make
 _NEARLY_ALL = 0.8  #: of the calls that come twice; then those come twice, too, which chance would bring together
 _TELLING = 40  #: characters of an answer that is hardly given twice,
-_FEWEST, _SHARE = 5, 0.2  #: records without a time that repeat one, and the share of them, to be told of
+_FEWEST, _SHARE = 5, 0.2  #: records without a time that repeat one, and the share of them, to be told of,
+_OFTEN = 0.02  #: and the share of calls with one that chance may have brought together
 _MOST_MESSAGES = 30_000  #: that are counted
 
 
@@ -42,7 +44,7 @@ class CameTwice:
         self._lines = array("L")
         self._timeless = bytearray()  # digests of what calls without a time say, where that is telling
         self._again: bytearray | None = None  # of each line, whether it is left out
-        self._unsure = self._repeated = 0
+        self._unsure = self._repeated = self._calls = 0
 
     def add(self, call: Call) -> None:
         """Take in the next call; called for each before the first `taken_out`."""
@@ -72,12 +74,13 @@ class CameTwice:
             self._again = self._find()
         kept = [call for call in calls if call.line >= len(self._again) or not self._again[call.line]]
         assumed[LEFT_OUT] += len(calls) - len(kept)
+        assumed[KEPT] = self._unsure
         return kept
 
-    def doubts(self, *, quoted: bool) -> list[str]:
-        """Say what may have come twice, though nothing tells that it did. quoted: nothing of it is."""
+    def doubts(self) -> list[str]:
+        """Say what may have come twice, though nothing tells that it did."""
         doubts = []
-        if self._unsure:
+        if self._unsure >= max(_FEWEST, _OFTEN * self._calls):
             doubts.append(
                 f"{self._unsure:,} calls say at once what another does, word by word, as often as chance brings two "
                 "users together; each counts: where the log was written twice, log an id with each call "
@@ -96,7 +99,8 @@ class CameTwice:
         timeless = np.frombuffer(bytes(self._timeless), NUMBER)
         repeated = len(timeless) - len(np.unique(timeless))
         self._repeated = repeated if repeated >= max(_FEWEST, _SHARE * len(timeless)) else 0
-        if len(self._lines) > 1:
+        self._calls = len(self._lines)
+        if self._calls > 1:
             lines = np.frombuffer(self._lines, f"u{self._lines.itemsize}")
             for chosen in (self._of_one_id(), self._of_the_same_words()):
                 for at in lines[chosen].tolist():
@@ -128,7 +132,7 @@ class CameTwice:
     def _near(self, keys: Any, within: Sequence[float]) -> "_Near":
         """Find calls of one key that are nearer to each other than chance would have it."""
         starts = np.frombuffer(self._starts, float)
-        order = np.lexsort((starts, keys))
+        order: Any = np.lexsort((starts, keys))
         key, start = keys[order], starts[order]
         gaps = np.diff(start)
         near = (key[1:] == key[:-1]) & (gaps <= within[-1])
@@ -140,11 +144,11 @@ class CameTwice:
         pairs = (times * (times - 1) / 2)[place[1:]]
         expected = pairs * chances[np.minimum(np.searchsorted(within, gaps), len(within) - 1)]
         sure = near & (expected < _CHANCE)
-        firsts = sure & np.concatenate(([True], key[1:-1] != key[:-2]))  # of each key once
-        if np.count_nonzero(sure) < _MORE * expected[firsts].sum():
+        _, of_each = np.unique(key[1:][sure], return_index=True)
+        if np.count_nonzero(sure) < _MORE * float(expected[sure][of_each].sum()):
             sure = np.zeros_like(near)
         unsure = near & ~sure
-        if np.count_nonzero(sure) >= _NEARLY_ALL * max(len(events) - np.count_nonzero(unsure), 1):
+        if np.count_nonzero(sure) >= _NEARLY_ALL * max(len(events) - int(np.count_nonzero(unsure)), 1):
             sure, unsure = near, np.zeros_like(near)
         return _Near(order, sure, unsure)
 
@@ -158,7 +162,7 @@ class CameTwice:
 
 
 class _Near(NamedTuple):
-    """Calls in the order of their keys and times; of each but the last, whether the next one surely is it, or may be."""
+    """Calls in the order of their keys and times; of all but the last, whether the next one surely is it, or may be."""
 
     order: Any
     sure: Any
@@ -170,4 +174,3 @@ def _chance(events: Any, seconds: float) -> float:
     pairs = len(events) * (len(events) - 1) / 2
     near = np.searchsorted(events, events + seconds, side="right") - np.arange(len(events)) - 1
     return float(near.sum() / pairs) if pairs else 0.0
-

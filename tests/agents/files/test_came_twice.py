@@ -1,4 +1,4 @@
-"""Logs in which calls came twice, in all the ways in which that happens: each counts once, and what chance may do stays."""
+"""Logs in which calls came twice, in all the ways of that: each counts once, and what chance may do stays."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -123,7 +123,10 @@ def test_a_call_now_and_then_that_came_twice_is_found_among_the_others(tmp_path:
 def test_of_two_loggers_the_one_that_sent_more_of_the_history_is_read(tmp_path: Path) -> None:
     records: list[Record] = []
     for number, (_, t, sent, said) in enumerate(calls()):
-        records += [gateway(t, sent[-1:], said, f"chatcmpl-{number}"), gateway(t + 0.4, sent, said, f"chatcmpl-{number}")]
+        records += [
+            gateway(t, sent[-1:], said, f"chatcmpl-{number}"),
+            gateway(t + 0.4, sent, said, f"chatcmpl-{number}"),
+        ]
     read = Read(tmp_path, records)
     assert (read.chats, read.left_out) == (truth(), 2 * CHATS)
 
