@@ -70,6 +70,15 @@ def refuse_foreign(record: Record, own: str) -> None:
     raise Refused(Reason.WRONG_TYPE, detail, actual=f"an object with {keys}")
 
 
+def is_own_chat(record: Record, own: str, assumed: Assumed) -> bool:
+    """Say whether somebody talks in a call, where this format was asked for by its name; raises as `refuse_foreign`."""
+    if is_other_task(record):
+        assumed[OTHER_TASKS] += 1
+        return False
+    refuse_foreign(record, own)
+    return True
+
+
 def is_other_task(record: Record) -> bool:
     """Say whether the response in a record, or the record itself, is of a call in which nobody talks.
 
