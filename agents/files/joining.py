@@ -16,6 +16,7 @@ from turnsignal.stream.formats.asked_again import AskedAgain
 from turnsignal.stream.formats.asked_together import AskedTogether, kinds_of
 from turnsignal.stream.formats.assembly import join_trace
 from turnsignal.stream.formats.bursts import Bursts
+from turnsignal.stream.formats.came_twice import CameTwice
 from turnsignal.stream.formats.chains import Chains
 from turnsignal.stream.formats.errands import Errands, is_errand
 from turnsignal.stream.formats.examples import Examples
@@ -63,6 +64,7 @@ class CallJoiner:
         self._again = AskedAgain()
         self._one_offs = OneOffs()
         self._nameless = Nameless()
+        self._twice = CameTwice()
         self._together = AskedTogether()
         self._shared_ids = SharedIds()
         self.answering = None if keeps_asides else self._errands.answering
@@ -71,6 +73,7 @@ class CallJoiner:
 
     def add(self, call: Call) -> None:
         """Take in a call; called for each before `join`."""
+        self._twice.add(call)
         self._transcripts.add(call)
         if not is_errand(call):
             self._prompts.add(call)
@@ -96,6 +99,7 @@ class CallJoiner:
                 learn_from(calls, answering)
         with Heaps(1, kind=Call) as answers:
             for _, calls in traces.groups():
+                calls = self._twice.taken_out(calls, assumed)
                 calls = self._half_said.taken_out(calls, assumed)
                 calls = self._errands.taken_out(self._rounds.taken_out(calls, assumed), assumed)
                 joined = join_trace(calls, assumed, answering)
@@ -174,4 +178,5 @@ class CallJoiner:
         """Say what was guessed, and how to read it otherwise. quoted: with words of the log."""
         asked = (self._left_out, self._together, self._bursts, self._rounds, self._errands, self._errands.answering)
         looked = (*asked, self._nameless, self._held, self._again, self._one_offs, self._shared_ids, self._prompts)
-        return [doubt for each in (*looked, self._afterwords) for doubt in each.doubts(quoted=quoted)]
+        doubts = [doubt for each in (*looked, self._afterwords) for doubt in each.doubts(quoted=quoted)]
+        return self._twice.doubts() + doubts

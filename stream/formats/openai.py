@@ -12,7 +12,7 @@ from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, s
 from turnsignal.stream.formats.times import BEGAN, is_day_of, time_in
 from turnsignal.stream.formats.tool_results import returned_in
 from turnsignal.stream.formats.values import contexts_of, conversation_of, fields_of, first, items, mapping, seconds
-from turnsignal.stream.formats.vendors import refuse_foreign
+from turnsignal.stream.formats.vendors import is_own_chat
 
 _OTHERS = ("search_result", "document", "tool_use", "tool_result")  #: blocks of Anthropic's messages
 _VOTED = ("vote", "thumbs", "thumb", "user_feedback", "feedback")
@@ -45,8 +45,8 @@ class OpenAIChat:
         metadata = {**mapping(request.get("metadata")), **mapping(record.get("metadata"))}
         choices = items(response.get("choices"))
         answer = None if choices else answer_of(record)
-        if not choices and answer is None:
-            refuse_foreign(record, "openai")
+        if not choices and answer is None and not is_own_chat(record, "openai", assumed):
+            return
         sent = sent_in(request)
         if not choices and not sent:
             assumed[NO_MESSAGES] += 1

@@ -54,7 +54,13 @@ _OBJECT_ID = re.compile("[0-9a-f]{24}")
 _MONGO_YEARS = range(1_230_768_000, 2_208_988_800)  #: seconds of the years 2009, its first, to 2039
 _NO_IDS = frozenset(("none", "nan", "null", "undefined", "<na>", "nat"))  #: that programs write where there is none
 _EMPTY: dict[str, Any] = {}
-_REDACTED = re.compile(r"(__|\[|<|\*\*)(redacted|masked|hidden|filtered|removed)(__|\]|>|\*\*)|\*{3,40}", re.IGNORECASE)
+_WHAT = "content|message|text|prompt|response|answer|question|input|output|value|pii"
+_BY_WHOM = r"(?:[ _-](?:by|for|due to)[ _-][\w.-]{1,24}(?: [\w.-]{1,24})?)?"
+_REDACTED = re.compile(
+    rf"(?:__|\[|<|\*\*)(?:(?:{_WHAT})[ _-])?(?:redacted|masked|hidden|filtered|removed){_BY_WHOM}(?:__|\]|>|\*\*)"
+    rf"|redacted{_BY_WHOM}|\*{{3,40}}",  # LiteLLM's is "redacted-by-litellm"
+    re.IGNORECASE,
+)
 
 
 def mapping(value: object) -> dict[str, Any]:
@@ -136,8 +142,8 @@ def literal(value: Any) -> Any:
 def is_redacted(text: str) -> bool:
     """Say whether a text only stands where another was taken out, as OpenInference and masks leave one.
 
-    >>> is_redacted("__REDACTED__"), is_redacted("What is [REDACTED]?")
-    (True, False)
+    >>> is_redacted("__REDACTED__"), is_redacted("redacted-by-litellm"), is_redacted("What is [REDACTED]?")
+    (True, True, False)
     """
     return len(text) <= 40 and _REDACTED.fullmatch(text.strip()) is not None
 

@@ -14,12 +14,14 @@ from typing import Any
 
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.formats.protocol import Assumed, LogFormat, Record
-from turnsignal.stream.formats.values import body_of
+from turnsignal.stream.formats.values import body_of, items
 from turnsignal.stream.text.visible import one_line
 
 VENDORS = ("openai", "responses", "anthropic")
 _RESPONSES = ("response", "response_body", "output", "completion", "message")  #: where records keep them
 _FAILED = ("error", "errors", "exception", "detail", "details", "fault", "status", "code", "statuscode", "timeout")
+OTHER_TASKS = "calls that are no chat (embeddings, moderations, rankings, images) left out"
+_TASKS = ("embedding", "flagged", "category_scores", "relevance_score", "b64_json")  #: in the first of their results
 _SHOWN_KEYS = 5  #: of a response that nobody knows
 
 
@@ -38,7 +40,10 @@ class Vendors:
         return "; ".join(filter(None, (each.looks_like(sample) for each in self._formats.values())))
 
     def read(self, record: Record, assumed: Assumed) -> Iterator[Any]:
-        """Give what the record's own format reads in it."""
+        """Give what the record's own format reads in it; what is no chat is left out and counted."""
+        if is_other_task(record):
+            assumed[OTHER_TASKS] += 1
+            return
         name = vendor_of(_response_in(record)) or self._named[0]
         assumed[f"records of {name} among those of {self._named[0]}, read as such"] += name not in self._named
         yield from self._formats[name].read(record, assumed)
@@ -63,6 +68,28 @@ def refuse_foreign(record: Record, own: str) -> None:
     keys = ", ".join(one_line(str(key), 40) for key in list(response)[:_SHOWN_KEYS])
     detail = f"expected a response of {', '.join(VENDORS)}, got one of another make; --propose writes a mapping for it"
     raise Refused(Reason.WRONG_TYPE, detail, actual=f"an object with {keys}")
+
+
+def is_own_chat(record: Record, own: str, assumed: Assumed) -> bool:
+    """Say whether somebody talks in a call, where this format was asked for by its name; raises as `refuse_foreign`."""
+    if is_other_task(record):
+        assumed[OTHER_TASKS] += 1
+        return False
+    refuse_foreign(record, own)
+    return True
+
+
+def is_other_task(record: Record) -> bool:
+    """Say whether the response in a record, or the record itself, is of a call in which nobody talks.
+
+    >>> is_other_task({"request": {"input": "How?"}, "response": {"data": [{"embedding": [0.1, 0.2]}]}})
+    True
+    """
+    for response in (body_of(record, *_RESPONSES), record):
+        first = (items(response.get("data")) or items(response.get("results")) or [None])[0]
+        if isinstance(first, dict) and any(key in first for key in _TASKS):
+            return True
+    return False
 
 
 def _response_in(record: Record) -> Record:

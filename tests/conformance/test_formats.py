@@ -52,6 +52,7 @@ SHARED = {
     "rounds",
     "briefings",
     "bursts",
+    "came_twice",
     "envelopes",
     "halves",
     "mapped_times",

@@ -110,6 +110,29 @@ def test_what_the_line_of_jq_makes_of_a_log_is_read(name: str, tmp_path: Path, *
     assert {turn.get("model") for turn in turns if turn["role"] == "assistant"} == model
 
 
+@pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
+@pytest.mark.parametrize("is_text", [False, True])
+@pytest.mark.parametrize(("name", "key"), [("invoke", "message"), ("converse", "@message"), ("gemini", "jsonPayload")])
+def test_such_a_log_within_another_loggers_lines_gets_a_line_of_jq_for_these(
+    name: str, key: str, tmp_path: Path, *, is_text: bool
+) -> None:
+    inside = [orjson.dumps(record).decode() if is_text else record for record in LOGS[name]]
+    lines = [{"ingestionTime": 1, key: "START RequestId"}, *({"ingestionTime": 1, key: each} for each in inside)]
+    path = tmp_path / "log of lines.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, lines)))
+    assert [turn["text"] for turn in rewritten(path, tmp_path)] == list(TEXTS)
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
+@pytest.mark.parametrize("name", ["invoke", "converse"])
+def test_calls_of_bedrock_whose_body_is_in_s3_are_left_out_and_that_is_said(name: str, tmp_path: Path) -> None:
+    moved = {**LOGS[name][0], "input": {"inputBodyS3Path": "s3://logs/1.json"}}
+    path = tmp_path / "bedrock.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, [moved, *LOGS[name]])))
+    assert "(inputBodyS3Path): their calls are left out" in refused(path)
+    assert [turn["text"] for turn in rewritten(path, tmp_path)] == list(TEXTS)
+
+
 def rewritten(path: Path, to: Path) -> list[dict[str, Any]]:
     """The turns of what the line of jq makes of a log."""
     command = refused(path).partition("it is read: ")[2].partition("; where")[0]

@@ -99,3 +99,30 @@ def test_records_of_a_log_of_another_kind_are_told_where_nothing_of_them_is_read
     silent = {key: value for key, value in trace.items() if key not in ("input", "output")}
     path.write_bytes(b"\n".join(map(orjson.dumps, [*records[:60], *([silent] * 7)])))
     assert read(path)[1].warnings == []  # they say nothing in any format
+
+
+@pytest.mark.parametrize("how", [HowToRead(), HowToRead("openai")])
+def test_embeddings_moderations_and_rankings_are_left_out_rather_than_refused(how: HowToRead, tmp_path: Path) -> None:
+    results: tuple[dict[str, Any], ...] = (
+        {"object": "list", "data": [{"object": "embedding", "index": 0, "embedding": [0.1]}]},
+        {"id": "modr-1", "results": [{"flagged": False, "categories": {}}]},
+        {"results": [{"index": 0, "relevance_score": 0.9}]},
+    )
+    records: list[dict[str, Any]] = []
+    for number in range(5):
+        records += [{"timestamp": BEGIN, "request": {"input": "How?"}, "response": result} for result in results]
+        records.append(call(number, "openai"))
+    (tmp_path / "log.jsonl").write_bytes(b"\n".join(map(orjson.dumps, records)))
+    _, report = read(tmp_path / "log.jsonl", how)
+    assert (report.turns, report.refused) == ({"user": 5, "assistant": 5}, {})
+    assert report.assumed["calls that are no chat (embeddings, moderations, rankings, images) left out"] == 15
+
+
+def test_calls_whose_words_a_gateway_keeps_to_itself_are_left_out(tmp_path: Path) -> None:
+    records = [call(number, "openai") for number in range(10)]
+    kept = orjson.dumps(records[3]).decode().replace("How do I do 3?", "redacted-by-litellm")
+    records[3] = orjson.loads(kept.replace("Do so 3", "redacted-by-litellm"))
+    (tmp_path / "log.jsonl").write_bytes(b"\n".join(map(orjson.dumps, records)))
+    turns, report = read(tmp_path / "log.jsonl")
+    assert (len(turns), report.assumed["messages that were redacted left out"]) == (18, 2)
+    assert not any("redacted" in turn["text"] for turn in turns)
