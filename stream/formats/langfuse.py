@@ -8,6 +8,7 @@ from turnsignal.stream.formats.human_scores import HumanScore, human_scores_of, 
 from turnsignal.stream.formats.otlp import Span, spans_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, join_origin, split_origin
 from turnsignal.stream.formats.questions import spoken_by
+from turnsignal.stream.formats.states import put_out
 from turnsignal.stream.formats.times import time_in
 from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, seconds, short_names
 
@@ -45,6 +46,7 @@ class Langfuse:
         trace = short_names(id=record.get("id")).get("id", "")
         start = time_in(assumed, record, "timestamp", "created_at", "createdAt")
         observations = [mapping(item) for item in items(record.get("observations"))]
+        asked = spoken_by("user", record.get("input"), assumed)
         ends = [end for item in observations if (end := seconds(first(item, "end_time", "endTime"))) is not None]
         yield Call(
             origin=f"langfuse:{join_origin(trace)}",
@@ -53,8 +55,8 @@ class Langfuse:
             conversation=conversation_of(record),
             start=start,
             end=max(ends, default=start),
-            inputs=spoken_by("user", record.get("input"), assumed),
-            outputs=spoken_by("assistant", record.get("output"), assumed),
+            inputs=asked,
+            outputs=put_out(record.get("output"), record.get("input"), asked, assumed),
             fields=_fields(record),
         )
         for item in items(record.get("scores")):
@@ -101,7 +103,7 @@ def _observation(record: Record, assumed: Assumed) -> Iterator[Call]:
     elif kind in ("GENERATION", "AGENT", "CHAIN") or (is_root and kind == "SPAN"):
         call.kind = "answer" if kind == "GENERATION" else "whole" if is_root else "inner"
         call.inputs = spoken_by("user", record.get("input"), assumed)
-        call.outputs = spoken_by("assistant", record.get("output"), assumed)
+        call.outputs = put_out(record.get("output"), record.get("input"), call.inputs, assumed)
     yield call
 
 

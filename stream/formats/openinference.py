@@ -8,6 +8,7 @@ from turnsignal.stream.formats.messages import read_messages
 from turnsignal.stream.formats.otlp import Span, spans_of, unflatten
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
 from turnsignal.stream.formats.questions import spoken_by
+from turnsignal.stream.formats.states import put_out
 from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, literal, mapping, short_names
 
 _KIND, _ATTRIBUTE = "openinference.span.kind", "attributes."
@@ -67,19 +68,25 @@ def _call(span: Span, kind: str, assumed: Assumed) -> Call:
         call.kind, call.documents = "reranking", _documents(given, "reranker.output_documents")
     elif kind in ("LLM", "CHAIN", "AGENT"):
         call.kind = "answer" if kind == "LLM" else "inner" if span.parent else "whole"
-        call.inputs = _spoken(given, "input", "user", assumed)
-        call.outputs = _spoken(given, "output", "assistant", assumed)
+        call.inputs = _spoken(given, "input", [], assumed)
+        call.outputs = _spoken(given, "output", call.inputs, assumed)
     return call
 
 
-def _spoken(given: dict[str, Any], side: str, role: str, assumed: Assumed) -> list[Message]:
-    """Read the messages of a side, or its value: what hides the one may leave the other."""
+def _spoken(given: dict[str, Any], side: str, asked: list[Message], assumed: Assumed) -> list[Message]:
+    """Read the messages of a side, or its value: what hides the one may leave the other. asked: before an output."""
     left_out = Assumed()
     messages = read_messages(_messages(given, f"llm.{side}_messages"), left_out)
+    if any(message.text or message.called for message in messages):
+        assumed.update(left_out)
+        return messages
     content = first(given, f"gen_ai.{side}.messages", f"{side}.value")  # of spans that say it both ways
-    value = [] if any(m.text or m.called for m in messages) else spoken_by(role, content, assumed)
+    if side == "input":
+        value = spoken_by("user", content, assumed)
+    else:
+        value = put_out(content, given.get("input.value"), asked, assumed)[-1:]
     assumed.update({} if value else left_out)
-    return (value if side == "input" else value[-1:]) or messages
+    return value or messages
 
 
 def _messages(given: dict[str, Any], prefix: str) -> list[dict[str, Any]]:

@@ -69,6 +69,8 @@ SHARED = {
     "resumed",
     "many_ask",
     "questions",
+    "one_text",
+    "states",
     "asked_again",
     "asked_together",
     "call_table",
