@@ -141,11 +141,17 @@ def _part_state(call: Call, assumed: Assumed) -> None:
     state = spoken_in(call.outputs)
     asked = max((at for at, message in enumerate(state, 1) if message.role == "user"), default=0)
     if not asked or all(message.role == "user" for message in state):
+        if asked and _words(state) <= _words(call.inputs):
+            call.outputs = []  # of a run that was interrupted: what was asked, and nothing yet
         return
     if asked >= len(spoken_in(call.inputs)):
         call.inputs = [message for message in call.inputs if message.role == "system"] + state[:asked]
     call.outputs = state[asked:][-1:]
     assumed["outputs that hold all that was said, of which the last answer was taken"] += 1
+
+
+def _words(messages: Iterable[Message]) -> set[str]:
+    return {message.text.strip() for message in spoken_in(messages)}
 
 
 def _is_one_sided(answer: Call) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from turnsignal.stream.formats.documents import documents_beside, read_documents
+from turnsignal.stream.formats.documents import documents_beside, documents_of_tool, read_documents
 from turnsignal.stream.formats.human_scores import HumanScore, human_scores_of
 from turnsignal.stream.formats.messages import read_messages
 from turnsignal.stream.formats.one_text import plain_text
@@ -59,6 +59,8 @@ class LangSmith:
         if kind == "retriever":
             call.documents = read_documents(outputs)
             call.kind = "reranking" if "rerank" in titled or "compress" in titled else "retrieval"
+        elif kind == "tool" and (documents := documents_of_tool(outputs)):
+            call.kind, call.documents = "retrieval", documents
         elif kind in ("llm", "chain"):
             call.kind = "answer" if kind == "llm" else "inner" if record.get("parent_run_id") else "whole"
             call.inputs = spoken_by("user", inputs, assumed)

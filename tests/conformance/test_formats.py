@@ -71,6 +71,7 @@ SHARED = {
     "questions",
     "one_text",
     "states",
+    "langfuse_spans",
     "asked_again",
     "asked_together",
     "call_table",

@@ -111,3 +111,12 @@ def test_a_state_of_a_run_that_did_not_end_holds_no_answer(read: Any, output: An
 def test_an_assistant_may_ask_and_may_repeat_the_user(read: Any, output: Any, text: str) -> None:
     call = read({"input": ASKED, "model": "m1"}, output)
     assert [message.text for message in call.outputs] == [text]
+
+
+def test_a_graph_that_was_interrupted_has_not_answered_and_asks_once() -> None:
+    called = {"type": "ai", "content": "", "tool_calls": [{"name": "refund", "args": {}, "id": "c1"}]}
+    output = {"messages": [*MESSAGES[-1:], called], "__interrupt__": [{"value": {"question": "Approve the refund?"}}]}
+    for read in READERS:
+        call = read({"messages": MESSAGES[-1:]}, output)
+        assert not call.outputs
+        assert [message.text for message in call.inputs] == [ASKED]
