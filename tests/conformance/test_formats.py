@@ -158,6 +158,7 @@ NAMED = {
     "turnsignal": "turns as the pipeline takes them",
     "openai": "OpenAI",
     "responses": "OpenAI",
+    "agents": "Agents SDK",
     "anthropic": "Anthropic",
     "otel": "OpenTelemetry GenAI",
     "openinference": "OpenInference",
