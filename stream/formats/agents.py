@@ -1,8 +1,8 @@
 """OpenAI's Agents SDK: traces and their spans, as its processors get them and its exporter sends them.
 
-    {"object": "trace", "id": "trace_1", "group_id": "c1", …}                      names the conversation
-    {"object": "trace.span", "trace_id": "trace_1", "span_data": {"type": "generation", "input": […], "output": […]}}
-    {"object": "trace.span", "trace_id": "trace_1", "span_data": {"type": "function", "output": …}}    may have documents
+{"object": "trace", "id": "trace_1", "group_id": "c1", …}                      names the conversation
+{"object": "trace.span", "trace_id": "trace_1", "span_data": {"type": "generation", "input": […], "output": […]}}
+{"object": "trace.span", "trace_id": "trace_1", "span_data": {"type": "function", "output": …}}    may have documents
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,6 @@
 """Langfuse: observations (rows of `observations_v2`, of the API, or spans), and traces, with observations or alone."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from turnsignal.stream.formats.documents import documents_of_tool, read_documents
 from turnsignal.stream.formats.human_scores import HumanScore, human_scores_of, is_score

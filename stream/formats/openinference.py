@@ -77,12 +77,12 @@ def _call(span: Span, kind: str, assumed: Assumed) -> Call:
     return call
 
 
-def _spoken(given: dict[str, Any], side: str, read: Callable[[object], list[Message]], assumed: Assumed) -> list[Message]:
+def _spoken(given: dict[str, Any], side: str, by: Callable[[object], list[Message]], assumed: Assumed) -> list[Message]:
     """Read the messages of a side, or its value: what hides the one may leave the other."""
     left_out = Assumed()
     messages = read_messages(_messages(given, f"llm.{side}_messages"), left_out)
     content = first(given, f"gen_ai.{side}.messages", f"{side}.value")  # of spans that say it both ways
-    value = [] if any(m.text or m.called for m in messages) else read(content)
+    value = [] if any(m.text or m.called for m in messages) else by(content)
     assumed.update({} if value else left_out)
     return (value if side == "input" else value[-1:]) or messages
 

@@ -90,7 +90,9 @@ def _answer_in(added: Mapping[str, Any], assumed: Assumed) -> list[Message]:
     for key in named:
         if said := [message for message in spoken(added[key], "assistant", assumed) if message.role == "assistant"]:
             return said[-1:]
-    others = {key: text for key, text in added.items() if key not in DOCUMENTS and _ON_THE_WAY.isdisjoint(words_in(key))}
+    others = {
+        key: text for key, text in added.items() if key not in DOCUMENTS and _ON_THE_WAY.isdisjoint(words_in(key))
+    }
     texts = [text for text in others.values() if isinstance(text, str)]
     worded = [text for text in texts if " " in text.strip() or max(text) >= _EAST]
     return spoken(worded[0], "assistant", assumed) if len(worded) == 1 else []

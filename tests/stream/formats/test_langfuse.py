@@ -8,7 +8,13 @@ JUDGES = "langfuse-llm-as-a-judge"
 
 
 def test_what_a_tool_found_is_the_answers_where_it_is_a_list_of_documents() -> None:
-    row = {"trace_id": "t1", "id": "o1", "type": "TOOL", "name": "search", "output": '[{"id": "pay", "text": "Cards."}]'}
+    row = {
+        "trace_id": "t1",
+        "id": "o1",
+        "type": "TOOL",
+        "name": "search",
+        "output": '[{"id": "pay", "text": "Cards."}]',
+    }
     (call,) = Langfuse().read(row, Counter())
     assert (call.kind, call.documents) == ("retrieval", [{"doc_id": "pay", "text": "Cards."}])
 
