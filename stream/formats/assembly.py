@@ -109,8 +109,9 @@ def join_trace(calls: Iterable[Call], assumed: Assumed, answering: Answering | N
         assumed[_why_silent(ordered)] += 1
     _give_documents(answers, [call for call in ordered if call.kind in ("retrieval", "reranking")])
     _name_searched(answers, ordered, answering)
-    if answers and ordered[0].start is not None:
-        answers[0].start = ordered[0].start  # what came first is what the user's message set off
+    begun = next((call.start for call in ordered if call.start is not None), None)  # a trace may itself have no time
+    if answers and begun is not None:
+        answers[0].start = begun  # what came first is what the user's message set off
     _share(ordered, answers)
     assumed[ONE_SIDED] += sum(map(_is_one_sided, answers))
     return answers
