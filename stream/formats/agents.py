@@ -70,6 +70,8 @@ def _span(record: Record, data: Record, assumed: Assumed) -> Call:
         call.kind = "answer"
         call.inputs = instructed(spoken(data.get("input"), "user", assumed), response.get("instructions"), assumed)
         call.outputs = read_messages(data.get("output") or response.get("output"), assumed)
+        for message in call.outputs:
+            message.id = None  # the span's own id leads back
     elif kind in _SEARCHES and (documents := documents_in(data.get("output"))):
         call.kind, call.documents = "retrieval", documents
     return call
