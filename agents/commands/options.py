@@ -59,7 +59,7 @@ VERDICTS = click.option(
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 #: Names of `stream.formats.FORMATS`, here so that `--help` need not import them; a test compares.
 FORMAT_NAMES = (
-    *("turnsignal", "openai", "responses", "anthropic", "otel", "openinference", "openllmetry"),
+    *("turnsignal", "openai", "responses", "agents", "anthropic", "otel", "openinference", "openllmetry"),
     *("langfuse", "langsmith", "langchain", "sharegpt", "dialogflow"),
 )
 FORMAT = click.option(

@@ -6,6 +6,7 @@ has to choose.
 
 from collections.abc import Sequence
 
+from turnsignal.stream.formats.agents import OpenAIAgents
 from turnsignal.stream.formats.anthropic import AnthropicMessages
 from turnsignal.stream.formats.dialogflow import DialogflowCX
 from turnsignal.stream.formats.langchain import LangChainMessages
@@ -26,6 +27,7 @@ FORMATS: dict[str, LogFormat] = {
     OWN: Turns(),
     "openai": OpenAIChat(),
     "responses": OpenAIResponses(),
+    "agents": OpenAIAgents(),
     "anthropic": AnthropicMessages(),
     "otel": OpenTelemetry(),
     "openinference": OpenInference(),

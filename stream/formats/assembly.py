@@ -109,8 +109,9 @@ def join_trace(calls: Iterable[Call], assumed: Assumed, answering: Answering | N
         assumed[_why_silent(ordered)] += 1
     _give_documents(answers, [call for call in ordered if call.kind in ("retrieval", "reranking")])
     _name_searched(answers, ordered, answering)
-    if answers and ordered[0].start is not None:
-        answers[0].start = ordered[0].start  # what came first is what the user's message set off
+    begun = next((call.start for call in ordered if call.start is not None), None)  # a trace may itself have no time
+    if answers and begun is not None:
+        answers[0].start = begun  # what came first is what the user's message set off
     _share(ordered, answers)
     assumed[ONE_SIDED] += sum(map(_is_one_sided, answers))
     return answers
@@ -141,11 +142,17 @@ def _part_state(call: Call, assumed: Assumed) -> None:
     state = spoken_in(call.outputs)
     asked = max((at for at, message in enumerate(state, 1) if message.role == "user"), default=0)
     if not asked or all(message.role == "user" for message in state):
+        if asked and _words(state) <= _words(call.inputs):
+            call.outputs = []  # of a run that was interrupted: what was asked, and nothing yet
         return
     if asked >= len(spoken_in(call.inputs)):
         call.inputs = [message for message in call.inputs if message.role == "system"] + state[:asked]
     call.outputs = state[asked:][-1:]
     assumed["outputs that hold all that was said, of which the last answer was taken"] += 1
+
+
+def _words(messages: Iterable[Message]) -> set[str]:
+    return {message.text.strip() for message in spoken_in(messages)}
 
 
 def _is_one_sided(answer: Call) -> bool:

@@ -138,13 +138,33 @@ def documents_in(result: object) -> list[dict[str, Any]]:
     if isinstance(result, list) and any(mapping(item).get("type") in _TEXT_PARTS for item in result):
         return once(document for item in result for document in documents_in(mapping(item).get("text")))
     listed = nested(first(result, *_LISTS)) if isinstance(result, dict) else result
-    are_documents = isinstance(listed, list) and all(
-        isinstance(item, dict)
-        and first(item, *_IDS) is not None
-        and (isinstance(first(item, *_TEXTS), str) or type(first(item, *_SCORES)) in (int, float))
-        for item in listed
-    )
+    are_documents = isinstance(listed, list) and all(map(_is_document, listed))
     return read_documents(listed) if are_documents else []
+
+
+def _is_document(item: object) -> bool:
+    """Say whether an item can be nothing else: LangChain's has a text of its own name, and often no id."""
+    held = mapping(item)
+    held = mapping(held.get("kwargs")) or held
+    if isinstance(held.get("page_content"), str):
+        return True
+    is_said = isinstance(first(held, *_TEXTS), str) or type(first(held, *_SCORES)) in (int, float)
+    return first(held, *_IDS) is not None and is_said
+
+
+def documents_of_tool(output: object) -> list[dict[str, Any]]:
+    """Read what a tool's run put out: its result, or LangChain's message that holds it, with documents beside its text.
+
+    >>> documents_of_tool({"output": {"type": "tool", "content": '[{"id": 7, "text": "By card."}]'}})
+    [{'doc_id': '7', 'text': 'By card.'}]
+    """
+    result = nested(output)
+    held = mapping(nested(result.get("output"))) if isinstance(result, dict) else _NOTHING
+    message = held or mapping(result)
+    message = mapping(message.get("kwargs")) or message
+    if message.get("type") == "tool" or "tool_call_id" in message:
+        return documents_in(message.get("artifact")) or documents_in(message.get("content"))
+    return documents_in(result)
 
 
 def reranked(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[dict[str, Any]]:

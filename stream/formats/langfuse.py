@@ -1,18 +1,18 @@
 """Langfuse: observations (rows of `observations_v2`, of the API, or spans), and traces, with observations or alone."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from turnsignal.stream.formats.documents import read_documents
+from turnsignal.stream.formats.documents import documents_of_tool, read_documents
 from turnsignal.stream.formats.human_scores import HumanScore, human_scores_of, is_score
-from turnsignal.stream.formats.otlp import Span, spans_of
+from turnsignal.stream.formats.langfuse_spans import SPAN, rows_of_spans
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, join_origin, split_origin
 from turnsignal.stream.formats.questions import spoken_by
+from turnsignal.stream.formats.states import put_out
 from turnsignal.stream.formats.times import time_in
 from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, seconds, short_names
 
 _TYPES = ("GENERATION", "RETRIEVER", "AGENT", "TOOL", "CHAIN", "EVALUATOR", "SPAN", "EVENT", "EMBEDDING", "GUARDRAIL")
-_SPAN = "langfuse.observation.type"
+_JUDGES = "langfuse-llm-as-a-judge"  #: the environment of Langfuse's own evaluators, which call models, too
 _ABOUT = ("observation_id", "observationId", "trace_id", "traceId")
 _OWN = ("provided_model_name", "providedModelName", "parent_observation_id", "parentObservationId", "usage_details")
 
@@ -23,8 +23,8 @@ class Langfuse:
     def looks_like(self, sample: Sequence[Record]) -> str:
         """Recognise observations by trace, id and type; traces by session and time without a trace of their own."""
         for record in sample:
-            if any(_SPAN in span.attributes for span in spans_of(record)):
-                return f"spans with {_SPAN}"
+            if rows_of_spans(record):
+                return f"spans with {SPAN}"
             if first(record, "trace_id", "traceId") and (record.get("type") in _TYPES or is_score(record)):
                 return "observations with a trace_id and a type, or scores of them"
             if any(key in record for key in _OWN) or ("observations" in record and _is_trace(record)):
@@ -36,15 +36,18 @@ class Langfuse:
 
     def read(self, record: Record, assumed: Assumed) -> Iterator[Call | HumanScore]:
         """Give one observation, one score, or a trace with the observations and scores in it."""
-        rows = [_row(span) for span in spans_of(record) if _SPAN in span.attributes]
+        rows = rows_of_spans(record)
         if rows or not _is_trace(record):
             for row in rows or (record,):
                 is_given = is_score(row)
                 yield from human_scores_of(row, "langfuse", _ABOUT, assumed) if is_given else _observation(row, assumed)
             return
+        if record.get("environment") == _JUDGES:
+            return  # whose observations are left out, and counted
         trace = short_names(id=record.get("id")).get("id", "")
         start = time_in(assumed, record, "timestamp", "created_at", "createdAt")
         observations = [mapping(item) for item in items(record.get("observations"))]
+        asked = spoken_by("user", record.get("input"), assumed)
         ends = [end for item in observations if (end := seconds(first(item, "end_time", "endTime"))) is not None]
         yield Call(
             origin=f"langfuse:{join_origin(trace)}",
@@ -53,8 +56,8 @@ class Langfuse:
             conversation=conversation_of(record),
             start=start,
             end=max(ends, default=start),
-            inputs=spoken_by("user", record.get("input"), assumed),
-            outputs=spoken_by("assistant", record.get("output"), assumed),
+            inputs=asked,
+            outputs=put_out(record.get("output"), record.get("input"), asked, assumed),
             fields=_fields(record),
         )
         for item in items(record.get("scores")):
@@ -67,19 +70,9 @@ class Langfuse:
         return split_origin(turn_id, ("trace_id", "observation_id"))
 
 
-def _row(span: Span) -> dict[str, Any]:
-    """Return a span that Langfuse's SDK wrote as the row that its server exports of it: `session.id` is session_id."""
-    plain = (
-        (key.removeprefix("langfuse.").removeprefix("observation."), span.attributes[key]) for key in span.attributes
-    )
-    row = {key.replace(".", "_"): value for key, value in plain}
-    row |= {"id": span.span, "trace_id": span.trace, "parent_observation_id": span.parent, "name": span.title}
-    return row | {"start_time": span.start, "end_time": span.end, "model": row.get("model_name")}
-
-
 def _observation(record: Record, assumed: Assumed) -> Iterator[Call]:
     kind, titled = str(record.get("type")).upper(), str(record.get("name")).lower()
-    if kind == "EVALUATOR":
+    if kind == "EVALUATOR" or record.get("environment") == _JUDGES:
         assumed["evaluators' observations left out"] += 1
         return
     ids = short_names(trace=first(record, "trace_id", "traceId"), own=record.get("id"))
@@ -94,14 +87,15 @@ def _observation(record: Record, assumed: Assumed) -> Iterator[Call]:
         fields=_fields(record),
     )
     is_root = not first(record, "parent_observation_id", "parentObservationId")
-    if kind == "RETRIEVER" or (kind == "SPAN" and "retriev" in titled):
-        call.kind, call.documents = "retrieval", read_documents(record.get("output"))
-    elif "rerank" in titled:
-        call.kind, call.documents = "reranking", read_documents(record.get("output"))
+    is_search = kind == "RETRIEVER" or (kind == "SPAN" and "retriev" in titled)
+    if is_search or "rerank" in titled:
+        call.kind, call.documents = "retrieval" if is_search else "reranking", read_documents(record.get("output"))
+    elif kind == "TOOL" and (documents := documents_of_tool(record.get("output"))):
+        call.kind, call.documents = "retrieval", documents
     elif kind in ("GENERATION", "AGENT", "CHAIN") or (is_root and kind == "SPAN"):
         call.kind = "answer" if kind == "GENERATION" else "whole" if is_root else "inner"
         call.inputs = spoken_by("user", record.get("input"), assumed)
-        call.outputs = spoken_by("assistant", record.get("output"), assumed)
+        call.outputs = put_out(record.get("output"), record.get("input"), call.inputs, assumed)
     yield call
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from turnsignal.stream.formats.documents import documents_beside, read_documents
+from turnsignal.stream.formats.documents import documents_beside, documents_of_tool, read_documents
 from turnsignal.stream.formats.human_scores import HumanScore, human_scores_of
-from turnsignal.stream.formats.messages import plain_text, read_messages
+from turnsignal.stream.formats.messages import read_messages
+from turnsignal.stream.formats.one_text import plain_text
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
 from turnsignal.stream.formats.questions import spoken_by
+from turnsignal.stream.formats.states import answered_in_state
 from turnsignal.stream.formats.times import time_in
 from turnsignal.stream.formats.values import (
     bounded_id,
@@ -57,10 +59,12 @@ class LangSmith:
         if kind == "retriever":
             call.documents = read_documents(outputs)
             call.kind = "reranking" if "rerank" in titled or "compress" in titled else "retrieval"
+        elif kind == "tool" and (documents := documents_of_tool(outputs)):
+            call.kind, call.documents = "retrieval", documents
         elif kind in ("llm", "chain"):
             call.kind = "answer" if kind == "llm" else "inner" if record.get("parent_run_id") else "whole"
             call.inputs = spoken_by("user", inputs, assumed)
-            call.outputs = _answer(outputs, assumed)
+            call.outputs = _answer(outputs, inputs, call.inputs, assumed)
             if call.kind == "whole":
                 call.fields = {**short_names(assistant=record.get("name")), **call.fields}
         yield call
@@ -74,8 +78,8 @@ def _is_feedback(record: Record) -> bool:
     return "run_id" in record and "key" in record and "feedback_source" in record
 
 
-def _answer(outputs: dict[str, Any], assumed: Assumed) -> list[Message]:
-    """Read what a run put out: generations, choices, messages, or a text."""
+def _answer(outputs: dict[str, Any], inputs: Record, asked: list[Message], assumed: Assumed) -> list[Message]:
+    """Read what a run put out: generations, choices, a state, messages, or a text."""
     generations = [mapping(part) for part in _flat(outputs.get("generations"))]
     if generations:
         read = read_messages([part["message"] for part in generations if "message" in part], assumed)
@@ -83,13 +87,15 @@ def _answer(outputs: dict[str, Any], assumed: Assumed) -> list[Message]:
         return read or [Message("assistant", text) for text in texts[:1]]
     if choices := items(outputs.get("choices")):
         return read_messages([mapping(choice).get("message") for choice in choices], assumed)
+    if (answered := answered_in_state(outputs, inputs, asked, assumed)) is not None:
+        return answered
     messages = read_messages(outputs, assumed)
     if any(message.role == "user" for message in messages):
         return messages
     answers = [message for message in messages if message.role == "assistant" and message.text]
     if answers:
         return answers[-1:]
-    text = plain_text(outputs)
+    text = plain_text(outputs, "assistant")
     return [Message("assistant", text, documents=documents_beside(outputs))] if text else []
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from turnsignal.stream.formats.acting import read_acts
 from turnsignal.stream.formats.cut_off import is_cut
 from turnsignal.stream.formats.documents import documents_beside, documents_in, found_in, once
+from turnsignal.stream.formats.one_text import plain_text
 from turnsignal.stream.formats.protocol import Assumed, Message, Record, TurnFields
 from turnsignal.stream.formats.times import BEGAN, oldest_first, time_in
 from turnsignal.stream.formats.values import first, is_redacted, items, mapping, nested, short_name
@@ -23,7 +24,7 @@ ROLES = {
     **dict.fromkeys(("system", "developer", "system_ignored"), "system"),
     **dict.fromkeys(("tool", "function", "observation", "tool_result"), "tool"),
 }
-MAX_DEPTH = 4  #: lists of messages within lists of messages
+_MAX_DEPTH = 4  #: lists of messages within lists of messages
 REDACTED = "messages that were redacted left out"
 NO_MESSAGES = "records without messages left out"
 CUT_OFF = "messages in JSON that is cut off left out"
@@ -36,11 +37,6 @@ _WHOLE = {"text", "content", "parts", "format", "role", "type", "id", "metadata"
 _WHOLE |= {"annotations", "reasoning", "toolInvocations", "experimental_attachments"}  #: keys of a message alone
 _CALLS = ("tool_use", "tool_call", "function_call", "functionCall")
 _LIST_KEYS = ("messages", "input", "output", "contents", "conversation", "conversations")
-_TEXT_KEYS = ("question", "query", "prompt", "user_input", "answer", "response", "result", "text", "content")
-_MESSAGE_KEYS = ("message", "user_message", "userMessage", "user_query", "utterance")
-_NO_TEXT = {"id", "user", "session", "lang", "language", "locale", "model", "name", "type", "kind", "role", "channel"}
-_NO_TEXT |= {"platform", "version", "tenant", "customer", "email", "time", "date", "status", "key", "token", "url"}
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _ID = re.compile(r"[0-9_@/:-]")  #: in a word that nobody says
 _THOUGHTS = "<think>", "</think>"
 _THOUGHT = "thoughts before an answer (<think>) left out"
@@ -74,7 +70,7 @@ def read_messages(value: object, assumed: Assumed, depth: int = 0) -> list[Messa
             read_acts([message])
             return [message]
         inner = first(value, *_LIST_KEYS)
-        if depth >= MAX_DEPTH or isinstance(inner, str):
+        if depth >= _MAX_DEPTH or isinstance(inner, str):
             return []
         return instructed(read_messages(inner, assumed, depth + 1), value.get("system"), assumed)
     messages: list[Message] = []
@@ -86,7 +82,7 @@ def read_messages(value: object, assumed: Assumed, depth: int = 0) -> list[Messa
         elif is_pair(item):
             sides = zip(("user", "assistant"), item, strict=True)
             messages += [Message(role, text) for role, text in sides if text]
-        elif isinstance(item, list) and depth < MAX_DEPTH:  # LangChain's batches: a list of lists
+        elif isinstance(item, list) and depth < _MAX_DEPTH:  # LangChain's batches: a list of lists
             messages += read_messages(item, assumed, depth + 1)
         elif isinstance(item, dict) and item.get("type") == "function_call" and "role" not in item:
             _add_call(messages, _call_id(item))
@@ -258,30 +254,6 @@ def said_in(value: Any) -> Any:
     return blocks_in(value)
 
 
-def plain_text(value: object, depth: int = 0) -> str:
-    """Return the one text that an input or output holds which is no message: a string, or {question: …}, {answer: …}.
-
-    >>> plain_text({"question": "How?"}), plain_text({"user_id": "u1", "request": {"note": "How?"}})
-    ('How?', 'How?')
-    """
-    value = nested(value)
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, dict):
-        return ""
-    keyed = first(value, *_TEXT_KEYS, "input", "output", *_MESSAGE_KEYS)
-    if isinstance(keyed, str):
-        return keyed
-    others = {
-        key: inner for key, inner in value.items() if not _NO_TEXT & {word.lower() for word in _WORD.findall(key)}
-    }
-    texts = [inner for inner in (others if len(value) > 1 else value).values() if isinstance(inner, str)]
-    if texts or depth == MAX_DEPTH:
-        return texts[0] if len(texts) == 1 else ""
-    held = (plain_text(inner, depth + 1) for inner in others.values() if isinstance(inner, dict))
-    return next(filter(None, held), "")
-
-
 def spoken(value: object, role: str, assumed: Assumed) -> list[Message]:
     """Read an input or output: its messages, or the text that it is, said by `role`.
 
@@ -294,7 +266,7 @@ def spoken(value: object, role: str, assumed: Assumed) -> list[Message]:
         chosen = [mapping(choice).get("message") for choice in items(value.get("choices"))]
         value = chosen if any(chosen) else value
     messages = read_messages(value, assumed)
-    text = "" if messages else plain_text(value)
+    text = "" if messages else plain_text(value, role)
     is_cut = bool(text) and _JSON.match(text.lstrip()) is not None
     assumed[CUT_OFF] += is_cut
     assumed[REDACTED] += is_redacted(text)

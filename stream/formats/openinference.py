@@ -1,13 +1,15 @@
 """OpenInference spans (Phoenix, Arize): messages and documents flattened into attributes, or nested there."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
-from turnsignal.stream.formats.documents import read_documents
+from turnsignal.stream.formats.documents import documents_of_tool, read_documents
 from turnsignal.stream.formats.messages import read_messages
 from turnsignal.stream.formats.otlp import Span, spans_of, unflatten
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
 from turnsignal.stream.formats.questions import spoken_by
+from turnsignal.stream.formats.states import put_out
 from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, short_names
 
 _KIND = "openinference.span.kind"
@@ -51,19 +53,22 @@ def _call(span: Span, kind: str, assumed: Assumed) -> Call:
         call.kind, call.documents = "retrieval", _documents(given, "retrieval.documents")
     elif kind == "RERANKER":
         call.kind, call.documents = "reranking", _documents(given, "reranker.output_documents")
+    elif kind == "TOOL" and (documents := documents_of_tool(given.get("output.value"))):
+        call.kind, call.documents = "retrieval", documents
     elif kind in ("LLM", "CHAIN", "AGENT"):
         call.kind = "answer" if kind == "LLM" else "inner" if span.parent else "whole"
-        call.inputs = _spoken(given, "input", "user", assumed)
-        call.outputs = _spoken(given, "output", "assistant", assumed)
+        asked = call.inputs = _spoken(given, "input", lambda value: spoken_by("user", value, assumed), assumed)
+        read = partial(put_out, given=given.get("input.value"), asked=asked, assumed=assumed)
+        call.outputs = _spoken(given, "output", read, assumed)
     return call
 
 
-def _spoken(given: dict[str, Any], side: str, role: str, assumed: Assumed) -> list[Message]:
+def _spoken(given: dict[str, Any], side: str, by: Callable[[object], list[Message]], assumed: Assumed) -> list[Message]:
     """Read the messages of a side, or its value: what hides the one may leave the other."""
     left_out = Assumed()
     messages = read_messages(_messages(given, f"llm.{side}_messages"), left_out)
     content = first(given, f"gen_ai.{side}.messages", f"{side}.value")  # of spans that say it both ways
-    value = [] if any(m.text or m.called for m in messages) else spoken_by(role, content, assumed)
+    value = [] if any(m.text or m.called for m in messages) else by(content)
     assumed.update({} if value else left_out)
     return (value if side == "input" else value[-1:]) or messages
 
@@ -90,17 +95,11 @@ def _listed(given: dict[str, Any], prefix: str) -> list[Any]:
 
 
 def _fields(span: Span) -> dict[str, str]:
-    given, metadata = span.attributes, mapping(span.attributes.get("metadata"))
-    service = {
-        "environment": first(span.resource, "deployment.environment.name"),
-        "version": span.resource.get("service.version"),
-    }
-    return {
-        **fields_of(metadata, service),
-        **short_names(
-            assistant=given.get("agent.name") or first(span.resource, "openinference.project.name", "service.name"),
-            model=first(given, "llm.response.model_name", "llm.model_name"),
-            user_id=given.get("user.id"),
-            version=given.get("llm.prompt_template.version"),
-        ),
-    }
+    given, own = span.attributes, span.resource
+    service = {"environment": own.get("deployment.environment.name"), "version": own.get("service.version")}
+    return fields_of(mapping(given.get("metadata")), service) | short_names(
+        assistant=given.get("agent.name") or first(own, "openinference.project.name", "service.name"),
+        model=first(given, "llm.response.model_name", "llm.model_name"),
+        user_id=given.get("user.id"),
+        version=given.get("llm.prompt_template.version"),
+    )

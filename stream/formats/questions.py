@@ -39,8 +39,17 @@ def spoken_by(role: str, value: object, assumed: Assumed) -> list[Message]:
     return question
 
 
+def is_history(key: str) -> bool:
+    """Say whether a name is that of what was said before a question.
+
+    >>> is_history("chatHistory"), is_history("history_id")
+    (True, False)
+    """
+    return _HISTORY.search(key) is not None
+
+
 def _is_history(key: str, given: Record) -> bool:
-    return _HISTORY.search(key) is not None or (key in _BESIDE and not _QUESTIONS.isdisjoint(given))
+    return is_history(key) or (key in _BESIDE and not _QUESTIONS.isdisjoint(given))
 
 
 def _history_of(history: Any, question: str, assumed: Assumed) -> list[Message]:

@@ -20,6 +20,7 @@ RANK, DOCUMENTS, TIMES, ANSWERED = "the rank before reranking", "documents", "ti
 LOST: dict[str, tuple[str, ...]] = {
     "openai": (),
     "responses": (RANK,),
+    "agents": (RANK,),
     "anthropic": (RANK,),
     "otel": (RANK,),
     "openinference": (),
@@ -94,6 +95,19 @@ def responses(history: list[Turn], answer: Turn | None, trace: str, fields: dict
     previous = f"{conversation}-{before}" if before >= 0 else None
     conversed = {"conversation": {"id": conversation}} if before < 0 else {"previous_response_id": previous}
     yield {"request": {"input": messages(asked(history))}, "response": {**response, **conversed, "output": output}}
+
+
+def agents(history: list[Turn], answer: Turn | None, trace: str, fields: dict[str, Any]) -> Iterator[Turn]:
+    start, end = ends(history, answer)
+    model = {"model": fields["model"]} if "model" in fields else {}
+    output = [{"role": "assistant", "content": answer["text"]}] if answer else []
+    found = {"type": "function", "name": "search", "output": orjson.dumps(documents(answer)).decode()}
+    said = {"type": "generation", "input": messages(history), "output": output, **model}
+    group = history[-1]["conversation_id"]
+    yield {"object": "trace", "id": trace, "workflow_name": None, "group_id": group, "metadata": fields}
+    for named, data in {"f": found, "g": said}.items():
+        span = {"object": "trace.span", "id": named, "trace_id": trace, "span_data": data}
+        yield {**span, "started_at": start, "ended_at": end}
 
 
 def anthropic(history: list[Turn], answer: Turn | None, trace: str, fields: dict[str, Any]) -> Iterator[Turn]:
@@ -267,6 +281,7 @@ def numbered(prefix: str, given: list[Turn]) -> dict[str, Any]:
 WRITERS: dict[str, Write] = {
     "openai": openai,
     "responses": responses,
+    "agents": agents,
     "anthropic": anthropic,
     "otel": otel,
     "openinference": openinference,

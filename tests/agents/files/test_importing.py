@@ -95,6 +95,19 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
             answer("responses:resp_2", ANSWERED_AGAIN, 33, **NO_USER),
         )
     ],
+    "agents.jsonl": [
+        user("agents:trace_1/span_5#0", ASKED, 0, **NAMED),
+        answer(
+            *("agents:trace_1/span_5", ANSWERED, 2),
+            retrieved=[
+                {"doc_id": "d-reset", "title": "Reset", "text": "Reset it."},
+                {"doc_id": "d-login", "text": "Log in."},
+            ],
+            **NAMED,
+        ),
+        user("agents:trace_2/span_7#2", AGAIN, 30, **NAMED),
+        answer("agents:trace_2/span_7", ANSWERED_AGAIN, 33, **NAMED),
+    ],
     "anthropic.jsonl": [
         user("anthropic:msg_1#0", ASKED, 0, **CLAUDE),
         answer(

@@ -21,6 +21,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     "turnsignal": ("../golden.jsonl",),
     "openai": ("openai.jsonl", "genuine/openai.jsonl"),
     "responses": ("responses.jsonl", "genuine/responses.jsonl"),
+    "agents": ("agents.jsonl",),
     "anthropic": ("anthropic.jsonl", "genuine/anthropic.jsonl"),
     "otel": ("otel.jsonl", "otel-events.jsonl", "genuine/otel-old.jsonl", "genuine/otel-new.jsonl"),
     "openinference": ("openinference.json", "genuine/openinference.jsonl", "genuine/openinference-langchain.jsonl"),
