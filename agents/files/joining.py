@@ -106,8 +106,8 @@ class CallJoiner:
                     framed = self._prompts.framed_in(answer)
                     self._prompts.take_apart(answer, assumed)
                     assumed[TYPED] += self._afterwords.take_off(answer, self._prompts)
-                    self._rewritten.put_back(answer, assumed)
-                    heads.append(head_of(len(heads), answer))
+                    sent = self._rewritten.put_back(answer, assumed)
+                    heads.append(head_of(len(heads), answer, sent))
                     openings.append(opening_of(answer, framed))
                     self._shared_ids.add(answer, openings[-1])
                     if not self._keeps_asides:
