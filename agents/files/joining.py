@@ -23,6 +23,7 @@ from turnsignal.stream.formats.half_said import HalfSaid
 from turnsignal.stream.formats.heads import Head, head_of
 from turnsignal.stream.formats.linking import link
 from turnsignal.stream.formats.one_offs import OneOffs
+from turnsignal.stream.formats.polished import Drafts, PolishedAnswers, without_drafts
 from turnsignal.stream.formats.prompts import Prompts
 from turnsignal.stream.formats.protocol import Assumed, Call
 from turnsignal.stream.formats.quotations import number_of
@@ -57,6 +58,7 @@ class CallJoiner:
         self._rounds = Rounds()
         self._rewritten = RewrittenQuestions()
         self._half_said = HalfSaid()
+        self._polished = PolishedAnswers()
         self._bursts = Bursts()
         self._chains = Chains()
         self._again = AskedAgain()
@@ -78,6 +80,7 @@ class CallJoiner:
             self._rounds.add(call)
             self._rewritten.add(call)
             self._half_said.add(call)
+            self._polished.add(call)
             self._has_traces = self._has_traces or (call.trace is not None and call.kind == "answer")
 
     def join(self, traces: Heaps[Call], conversations: Heaps[Call]) -> int:
@@ -92,8 +95,10 @@ class CallJoiner:
             self._errands.conclude()
             for _, calls in islice(traces.groups(), _LEARNT_FROM):
                 learn_from(calls, answering)
-        with Heaps(1, kind=Call) as answers:
+        drafts = self._polished.drafts()
+        with Heaps(1, kind=Call) as answers, _together(traces, drafts) as traces:
             for _, calls in traces.groups():
+                calls = without_drafts(calls, drafts, assumed) if drafts else calls
                 calls = self._half_said.taken_out(calls, assumed)
                 calls = self._errands.taken_out(self._rounds.taken_out(calls, assumed), assumed)
                 joined = join_trace(calls, assumed, answering)
@@ -171,3 +176,15 @@ class CallJoiner:
         asked = (self._left_out, self._together, self._bursts, self._rounds, self._errands, self._errands.answering)
         looked = (*asked, self._held, self._again, self._one_offs, self._shared_ids, self._prompts, self._afterwords)
         return [doubt for each in looked for doubt in each.doubts(quoted=quoted)]
+
+
+def _together(traces: Heaps[Call], drafts: Drafts) -> Heaps[Call]:
+    """Return the calls of a log by trace, drafts beside those that word them anew."""
+    if not drafts:
+        return traces
+    heaps = Heaps(kind=Call)
+    for group, call in traces.all():
+        first = drafts.get(call.line)
+        heaps.put(group if first is None else f"draft\0{first}", call)
+    traces.close()
+    return heaps
