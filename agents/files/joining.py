@@ -35,6 +35,7 @@ from turnsignal.stream.formats.rounds import Rounds
 from turnsignal.stream.formats.sequence import TYPED
 from turnsignal.stream.formats.shadows import shadows_in
 from turnsignal.stream.formats.shared_ids import SharedIds
+from turnsignal.stream.formats.structured import StructuredAnswers
 from turnsignal.stream.formats.transcripts import HeldAnswers, Transcripts
 
 _LEARNT_FROM = 500  #: traces, of which it is learnt who answers users
@@ -51,6 +52,7 @@ class CallJoiner:
         self._keeps_asides = keeps_asides
         self._left_out = LeftOut()
         self._transcripts = Transcripts()
+        self._structured = StructuredAnswers()
         self._held = HeldAnswers()
         self._errands = Errands()
         self._prompts = self._errands.answering.prompts = Prompts()
@@ -73,6 +75,7 @@ class CallJoiner:
         """Take in a call; called for each before `join`."""
         self._transcripts.add(call)
         if not is_errand(call):
+            self._structured.add(call)
             self._prompts.add(call)
             self._afterwords.add(call)
         if not self._keeps_asides:
@@ -101,10 +104,13 @@ class CallJoiner:
                 calls = without_drafts(calls, drafts, assumed) if drafts else calls
                 calls = self._half_said.taken_out(calls, assumed)
                 calls = self._errands.taken_out(self._rounds.taken_out(calls, assumed), assumed)
+                for call in calls:
+                    self._structured.take(call, assumed)
                 joined = join_trace(calls, assumed, answering)
                 if not joined:
                     self._chains.leave_out(calls)
                 for answer in joined:
+                    self._structured.cite(answer)
                     self._transcripts.take_apart(answer, assumed)
                     kinds = kinds_of(answer)
                     asked.append(number_of(kinds[0]))
@@ -173,7 +179,7 @@ class CallJoiner:
 
     def doubts(self, *, quoted: bool) -> list[str]:
         """Say what was guessed, and how to read it otherwise. quoted: with words of the log."""
-        asked = (self._left_out, self._together, self._bursts, self._rounds, self._errands, self._errands.answering)
+        asked = (self._structured, self._left_out, self._together, self._bursts, self._rounds, self._errands, self._errands.answering)
         looked = (*asked, self._held, self._again, self._one_offs, self._shared_ids, self._prompts, self._afterwords)
         return [doubt for each in looked for doubt in each.doubts(quoted=quoted)]
 
