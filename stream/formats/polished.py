@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from turnsignal.stream.formats.answering import rewords
 from turnsignal.stream.formats.heads import digested
 from turnsignal.stream.formats.instructions import instructions_of
 from turnsignal.stream.formats.messages import spoken_in
@@ -27,17 +28,19 @@ _RECENT = 100  #: calls among which the draft is looked for
 _TELLING = 16  #: characters of a draft that nobody sends by chance
 _FEWEST = 2  #: calls that begin alike, whose answers come back
 _SHARE = 0.5  #: and how many of those that begin so send a draft
-_PARTS = 5  #: numbers of a pair
+_READ = 4_000  #: characters of a draft
+_PARTS = 6  #: numbers of a pair
 Drafts = Mapping[int, int]  #: the lines of drafts, and of calls that word them anew → that of the first draft
 
 
 class _Draft(NamedTuple):
-    """A call that another may word anew. text: a digest of what it got; answer: the same, as a history has it."""
+    """A call that another may word anew. text: a digest of what it got, words; answer: the same, as a history has it."""
 
     line: int
     start: float | None
     conversation: str | None
     text: bytes
+    words: str
     answer: int
 
 
@@ -47,7 +50,7 @@ class PolishedAnswers:
     def __init__(self) -> None:
         self._recent: deque[_Draft] = deque(maxlen=_RECENT)
         self._kinds = bytearray()  # of calls that send no history: how they begin
-        self._pairs = bytearray()  # of such a call and its draft: how it begins, both lines, both answers
+        self._pairs = bytearray()  # of such a call and its draft: how it begins, both lines, both answers, are they alike
         self._returned = bytearray()  # answers that histories end with
 
     def add(self, call: Call) -> None:
@@ -62,7 +65,7 @@ class PolishedAnswers:
         if len(spoken) == 1 and spoken[0].role == "user":
             self._pair(call, spoken[0].text.strip(), answer)
         if len(text) >= _TELLING:
-            self._recent.append(_Draft(call.line, call.start, call.conversation, digest_of(text), answer))
+            self._recent.append(_Draft(call.line, call.start, call.conversation, digest_of(text), text[:_READ], answer))
 
     def _pair(self, call: Call, sent: str, answer: int) -> None:
         quoted = {digest_of(part) for part in (sent, *quoted_in(sent)) if len(part) >= _TELLING}
@@ -72,7 +75,7 @@ class PolishedAnswers:
         kind = digest_of(f"{template_of(instructions_of(call))}\0{begun}")
         self._kinds += kind
         if draft is not None:
-            numbers = (number_of(kind), call.line, draft.line, answer, draft.answer)
+            numbers = (number_of(kind), call.line, draft.line, answer, draft.answer, rewords(call, "", draft.words))
             self._pairs += np.array(numbers, NUMBER).tobytes()
 
     def drafts(self) -> Drafts:
@@ -85,7 +88,9 @@ class PolishedAnswers:
         sending = Counter[int](table[:, 0].tolist())
         polished = Counter[int](table[back & ~drafts_back, 0].tolist())
         polished.subtract(table[drafts_back & ~back, 0].tolist())
-        chosen = [kind for kind, n in polished.items() if n >= _FEWEST and sending[kind] >= _SHARE * calls[kind]]
+        alike = Counter[int](table[table[:, 5] != 0, 0].tolist())  # who answers what another asks says something else
+        often = [kind for kind, n in polished.items() if n >= _FEWEST and sending[kind] >= _SHARE * calls[kind]]
+        chosen = [kind for kind in often if alike[kind] >= _SHARE * sending[kind]]
         pairs = table[np.isin(table[:, 0], np.array(chosen, NUMBER))]
         self._recent.clear()
         self._kinds, self._pairs, self._returned = bytearray(), bytearray(), bytearray()

@@ -8,6 +8,8 @@ import pytest
 
 from tests.agents.files.test_condensed import Message, read, record, user
 from tests.stream.formats.told_conversations import Said, answer_to, conversations
+from turnsignal.agents.files.importing import Imported
+from turnsignal.agents.files.recognising import HowToRead
 
 POLISH = (
     "Customer asked: {asked}\n\nDraft answer: {draft}",
@@ -61,3 +63,21 @@ def test_what_is_got_for_an_answer_that_stays_in_the_history_is_no_answer(asked:
         records.append(record(history_of(told[each.conversation], each.nth), answer_to(each), each.at))
         records.append(record([system(asked), user(answer_to(each))], got.format(answer_to(each)), each.at + 2))
     assert read(tmp_path / "log.jsonl", records) == truth(told)
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_translators_before_and_after_the_answer_begin_no_conversation_and_are_told(
+    answered: bool, tmp_path: Path
+) -> None:
+    told, records = chats(), list[dict[str, Any]]()
+    for each in (each for chat in told for each in chat):
+        asked = [system("Translate the user's message to English."), user(f"Auf Deutsch: {each.typed}")]
+        records.append(record(asked, each.typed, each.at - 1))
+        records.append(record(history_of(told[each.conversation], each.nth), answer_to(each), each.at))
+        if answered:
+            sent = [system("Translate to German."), user(answer_to(each))]
+            records.append(record(sent, f"Auf Deutsch: {answer_to(each)}", each.at + 2))
+    path = tmp_path / "log.jsonl"
+    assert read(path, records) == truth(told)
+    with Imported([path], HowToRead()) as imported:
+        assert any("translate" in warning for warning in imported.reports[0].warnings)
