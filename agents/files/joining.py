@@ -179,7 +179,15 @@ class CallJoiner:
 
     def doubts(self, *, quoted: bool) -> list[str]:
         """Say what was guessed, and how to read it otherwise. quoted: with words of the log."""
-        asked = (self._structured, self._left_out, self._together, self._bursts, self._rounds, self._errands, self._errands.answering)
+        asked = (
+            self._structured,
+            self._left_out,
+            self._together,
+            self._bursts,
+            self._rounds,
+            self._errands,
+            self._errands.answering,
+        )
         looked = (*asked, self._held, self._again, self._one_offs, self._shared_ids, self._prompts, self._afterwords)
         return [doubt for each in looked for doubt in each.doubts(quoted=quoted)]
 

@@ -106,15 +106,15 @@ class LeftOut:
         told = []
         if self._translated:
             told.append(
-                f"{self._translated:,} calls that translate what is asked, or answered, are left out, and what was said is "
-                "read in the language in which histories have it: to read what users typed and saw, log that beside "
+                f"{self._translated:,} calls that translate what is asked, or answered, are left out, and what was "
+                "said is read in the language in which histories have it: to read what users typed and saw, log that beside "
                 "the calls (a record for each exchange, or a root span with its input and output)"
             )
         if 2 * self._at_length > self._calls:
             shown = f", such as “{self._shown}”" if quoted else ""
             told.append(
-                f"{self._calls:,} calls are left out as beside the conversation, as their answers come back in no history"
-                f"{shown}: where users saw these, {TO_KEEP}"
+                f"{self._calls:,} calls are left out as beside the conversation, as their answers come back in no "
+                f"history{shown}: where users saw these, {TO_KEEP}"
             )
         return told
 
@@ -195,9 +195,7 @@ class _Suspicion(NamedTuple):
     quoted: tuple[bytes, ...]
 
 
-def _suspicions(
-    openings: Sequence[bytes], answering: Sequence[bytes], translated: Set[bytes]
-) -> list[_Suspicion]:
+def _suspicions(openings: Sequence[bytes], answering: Sequence[bytes], translated: Set[bytes]) -> list[_Suspicion]:
     """Return the calls under instructions whose answers nobody repeats, and those with such a prompt.
 
     answering: the other calls; the prompt of a search quotes its question, too; translated: instructions under which

@@ -34,7 +34,7 @@ Drafts = Mapping[int, int]  #: the lines of drafts, and of calls that word them 
 
 
 class _Draft(NamedTuple):
-    """A call that another may word anew. text: a digest of what it got, words; answer: the same, as a history has it."""
+    """A call that another may word anew. words: what it got; text: a digest of that; answer: as histories have it."""
 
     line: int
     start: float | None
@@ -50,7 +50,9 @@ class PolishedAnswers:
     def __init__(self) -> None:
         self._recent: deque[_Draft] = deque(maxlen=_RECENT)
         self._kinds = bytearray()  # of calls that send no history: how they begin
-        self._pairs = bytearray()  # of such a call and its draft: how it begins, both lines, both answers, are they alike
+        self._pairs = (
+            bytearray()
+        )  # of such a call and its draft: how it begins, both lines, both answers, are they alike
         self._returned = bytearray()  # answers that histories end with
 
     def add(self, call: Call) -> None:

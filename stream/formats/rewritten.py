@@ -34,8 +34,6 @@ _LABEL = re.compile(
 )
 
 
-
-
 class _TypedQuestion(NamedTuple):
     """What a user typed before it was rewritten, when, and behind which history."""
 

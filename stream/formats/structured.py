@@ -89,7 +89,9 @@ class StructuredAnswers:
             if not message.metadata or (named := message.metadata.pop(_SOURCES, None)) is None:
                 continue
             documents = message.documents or answer.documents or found_by_tools(answer.inputs)
-            ids = {str(document[key]): document["doc_id"] for document in documents for key in document if key in _NAMES}
+            ids = {
+                str(document[key]): document["doc_id"] for document in documents for key in document if key in _NAMES
+            }
             if cited := [{"doc_id": ids[name]} for name in dict.fromkeys(named) if name in ids]:
                 message.metadata.setdefault("citations", cited)
 

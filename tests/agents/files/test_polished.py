@@ -49,13 +49,18 @@ def test_an_answer_that_histories_have_is_read_in_the_place_of_its_draft(
         records.append(record(history_of(told[each.conversation], each.nth), texts[0], each.at))
         for number, text in enumerate(texts[1:], 1):
             sent = prompt.format(asked=each.typed, draft=texts[number - 1])
-            records.append(record([system("Rewrite it in the company's tone of voice."), user(sent)], text, each.at + 2 * number))
+            records.append(
+                record([system("Rewrite it in the company's tone of voice."), user(sent)], text, each.at + 2 * number)
+            )
     assert read(tmp_path / "log.jsonl", records) == truth(told)
 
 
 @pytest.mark.parametrize(
     ("asked", "got"),
-    [("Translate to German. Only output the translation.", "Auf Deutsch: {}"), ("Is that correct? Reason.", "It is: {}")],
+    [
+        ("Translate to German. Only output the translation.", "Auf Deutsch: {}"),
+        ("Is that correct? Reason.", "It is: {}"),
+    ],
 )
 def test_what_is_got_for_an_answer_that_stays_in_the_history_is_no_answer(asked: str, got: str, tmp_path: Path) -> None:
     told, records = chats(), list[dict[str, Any]]()

@@ -71,4 +71,5 @@ def test_sources_that_were_retrieved_are_citations(tmp_path: Path) -> None:
     cited = [[item["doc_id"] for item in turn.get("metadata", {}).get("citations", ())] for turn in answers]
     retrieved = [{document["doc_id"] for document in turn["retrieved"]} for turn in answers]
     assert all(set(names) <= ids for names, ids in zip(cited, retrieved, strict=True))
-    assert [names for names in cited if names] and not any("\0" in key for turn in answers for key in turn.get("metadata", {}))
+    assert [names for names in cited if names]
+    assert not any("\0" in key for turn in answers for key in turn.get("metadata", {}))
