@@ -107,8 +107,8 @@ class LeftOut:
         if self._translated:
             told.append(
                 f"{self._translated:,} calls that translate what is asked, or answered, are left out, and what was "
-                "said is read in the language in which histories have it: to read what users typed and saw, log that beside "
-                "the calls (a record for each exchange, or a root span with its input and output)"
+                "said is read in the language in which histories have it: to read what users typed and saw, log that "
+                "beside the calls (a record for each exchange, or a root span with its input and output)"
             )
         if 2 * self._at_length > self._calls:
             shown = f", such as “{self._shown}”" if quoted else ""
