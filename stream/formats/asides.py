@@ -173,13 +173,15 @@ def _translated(openings: Sequence[bytes], answering: Sequence[bytes], sending: 
     conversing, asked = set(map(_instructions, answering)), set(map(question_of, answering))
     returned = set(map(last_exchange, sending)) - {b""}
     kept = {question_of(opening) for opening in answering if exchange_of(opening) in returned}
-    times, sent_on, back = Counter[bytes](), Counter[bytes](), Counter[bytes]()
-    for opening in openings if kept else ():
-        if opening and (under := _instructions(opening)) not in conversing:
-            times[under] += 1
-            sent_on[under] += _plain_answer(opening) in asked
-            back[under] += _plain_answer(opening) in kept
-    return {under for under, n in back.items() if n * _BACK >= sent_on[under] >= _SHARE * times[under]}
+    got = {(_instructions(opening), _plain_answer(opening)) for opening in openings if opening} if kept else set()
+    times = Counter(under for under, _ in got if under not in conversing)  # of each answer once: many say yes
+    sent_on = Counter(under for under, answer in got if answer in asked)
+    back = Counter(under for under, answer in got if answer in kept)
+    return {
+        under
+        for under, n in times.items()
+        if n >= _FEWEST and sent_on[under] >= _SHARE * n and back[under] * _BACK >= max(sent_on[under], 1)
+    }
 
 
 class _Suspicion(NamedTuple):
