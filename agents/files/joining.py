@@ -25,6 +25,7 @@ from turnsignal.stream.formats.heads import Head, head_of
 from turnsignal.stream.formats.linking import link
 from turnsignal.stream.formats.nameless import Nameless
 from turnsignal.stream.formats.one_offs import OneOffs
+from turnsignal.stream.formats.polished import Drafts, PolishedAnswers, without_drafts
 from turnsignal.stream.formats.prompts import Prompts
 from turnsignal.stream.formats.protocol import Assumed, Call
 from turnsignal.stream.formats.quotations import number_of
@@ -36,6 +37,7 @@ from turnsignal.stream.formats.rounds import Rounds
 from turnsignal.stream.formats.sequence import TYPED
 from turnsignal.stream.formats.shadows import shadows_in
 from turnsignal.stream.formats.shared_ids import SharedIds
+from turnsignal.stream.formats.structured import StructuredAnswers
 from turnsignal.stream.formats.transcripts import HeldAnswers, Transcripts
 
 _LEARNT_FROM = 500  #: traces, of which it is learnt who answers users
@@ -52,6 +54,7 @@ class CallJoiner:
         self._keeps_asides = keeps_asides
         self._left_out = LeftOut()
         self._transcripts = Transcripts()
+        self._structured = StructuredAnswers()
         self._held = HeldAnswers()
         self._errands = Errands()
         self._prompts = self._errands.answering.prompts = Prompts()
@@ -59,6 +62,7 @@ class CallJoiner:
         self._rounds = Rounds()
         self._rewritten = RewrittenQuestions()
         self._half_said = HalfSaid()
+        self._polished = PolishedAnswers()
         self._bursts = Bursts()
         self._chains = Chains()
         self._again = AskedAgain()
@@ -76,6 +80,7 @@ class CallJoiner:
         self._twice.add(call)
         self._transcripts.add(call)
         if not is_errand(call):
+            self._structured.add(call)
             self._prompts.add(call)
             self._afterwords.add(call)
         if not self._keeps_asides:
@@ -83,6 +88,7 @@ class CallJoiner:
             self._rounds.add(call)
             self._rewritten.add(call)
             self._half_said.add(call)
+            self._polished.add(call)
             self._has_traces = self._has_traces or (call.trace is not None and call.kind == "answer")
 
     def join(self, traces: Heaps[Call], conversations: Heaps[Call]) -> int:
@@ -97,23 +103,28 @@ class CallJoiner:
             self._errands.conclude()
             for _, calls in islice(traces.groups(), _LEARNT_FROM):
                 learn_from(calls, answering)
-        with Heaps(1, kind=Call) as answers:
+        drafts = self._polished.drafts()
+        with Heaps(1, kind=Call) as answers, _together(traces, drafts) as traces:
             for _, calls in traces.groups():
                 calls = self._twice.taken_out(calls, assumed)
+                calls = without_drafts(calls, drafts, assumed) if drafts else calls
                 calls = self._half_said.taken_out(calls, assumed)
                 calls = self._errands.taken_out(self._rounds.taken_out(calls, assumed), assumed)
+                for call in calls:
+                    self._structured.take(call, assumed)
                 joined = join_trace(calls, assumed, answering)
                 if not joined:
                     self._chains.leave_out(calls)
                 for answer in joined:
+                    self._structured.cite(answer)
                     self._transcripts.take_apart(answer, assumed)
                     kinds = kinds_of(answer)
                     asked.append(number_of(kinds[0]))
                     framed = self._prompts.framed_in(answer)
                     self._prompts.take_apart(answer, assumed)
                     assumed[TYPED] += self._afterwords.take_off(answer, self._prompts)
-                    self._rewritten.put_back(answer, assumed)
-                    heads.append(head_of(len(heads), answer))
+                    sent = self._rewritten.put_back(answer, assumed)
+                    heads.append(head_of(len(heads), answer, sent))
                     openings.append(opening_of(answer, framed))
                     self._shared_ids.add(answer, openings[-1])
                     if not self._keeps_asides:
@@ -176,7 +187,19 @@ class CallJoiner:
 
     def doubts(self, *, quoted: bool) -> list[str]:
         """Say what was guessed, and how to read it otherwise. quoted: with words of the log."""
-        asked = (self._left_out, self._together, self._bursts, self._rounds, self._errands, self._errands.answering)
-        looked = (*asked, self._nameless, self._held, self._again, self._one_offs, self._shared_ids, self._prompts)
-        doubts = [doubt for each in (*looked, self._afterwords) for doubt in each.doubts(quoted=quoted)]
-        return self._twice.doubts() + doubts
+        made_out = (self._structured, self._left_out, self._together, self._bursts, self._rounds, self._errands)
+        asked = (self._errands.answering, self._nameless, self._held, self._again, self._one_offs, self._shared_ids)
+        looked = (*made_out, *asked, self._prompts, self._afterwords)
+        return self._twice.doubts() + [doubt for each in looked for doubt in each.doubts(quoted=quoted)]
+
+
+def _together(traces: Heaps[Call], drafts: Drafts) -> Heaps[Call]:
+    """Return the calls of a log by trace, drafts beside those that word them anew."""
+    if not drafts:
+        return traces
+    heaps = Heaps(kind=Call)
+    for group, call in traces.all():
+        first = drafts.get(call.line)
+        heaps.put(group if first is None else f"draft\0{first}", call)
+    traces.close()
+    return heaps

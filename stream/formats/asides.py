@@ -8,8 +8,9 @@ Call 1 is one: no history has an answer that was given under its instructions, a
 under others, whose answers come back. Call 3 is one, as it quotes the exchange before it.
 """
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from hashlib import blake2b
 from itertools import islice
 from typing import NamedTuple
@@ -31,7 +32,10 @@ _SHARE = 0.5  #: and how many of them are about what others are: those fail, or 
 TOGETHER = 120.0  #: seconds between calls that ask the same,
 _RARE = 12  #: and calls that say so at most: a greeting or a form's lines are everybody's
 _LOOKED_AT = 100
+_BACK = 50  #: of so many one may come back by chance
 _SHOWN = 60  #: characters of an answer
+_READ = 200  #: characters of what is asked, in which it is told that something is to be translated
+_TRANSLATES = re.compile(r"\b(?:translat|[üu]bersetz|tradu[czi]|vertaal)", re.IGNORECASE)
 _AT_LENGTH = 9  #: words
 _OWN = 40  #: characters of a question and its answer that others are not likely to say, too
 
@@ -82,12 +86,16 @@ class LeftOut:
     """Calls that were left out as asides, though a user may have read what they answered."""
 
     def __init__(self) -> None:
-        self._calls = self._at_length = 0
+        self._calls = self._at_length = self._translated = 0
         self._shown = ""
 
     def add(self, call: Call) -> None:
         """Take in a call that was left out."""
         text = "".join(message.text for message in spoken_in(call.outputs)[:1]).strip()
+        asked = (instructions_of(call), *(message.text[:_READ] for message in spoken_in(call.inputs)[-1:]))
+        if _TRANSLATES.search("\n".join(asked)):
+            self._translated += 1
+            return
         self._calls += 1
         if len(text.split(None, _AT_LENGTH)) >= _AT_LENGTH and not text.startswith(("{", "[")):
             self._at_length += 1
@@ -95,14 +103,20 @@ class LeftOut:
 
     def doubts(self, *, quoted: bool) -> list[str]:
         """Say how to read them where most answer at length. quoted: with the first answer of them."""
-        if 2 * self._at_length <= self._calls:
-            return []
-        shown = f", such as “{self._shown}”" if quoted else ""
-        doubt = (
-            f"{self._calls:,} calls are left out as beside the conversation, as their answers come back in no history"
-            f"{shown}: where users saw these, {TO_KEEP}"
-        )
-        return [doubt]
+        told = []
+        if self._translated:
+            told.append(
+                f"{self._translated:,} calls that translate what is asked, or answered, are left out, and what was "
+                "said is read in the language in which histories have it: to read what users typed and saw, log that "
+                "beside the calls (a record for each exchange, or a root span with its input and output)"
+            )
+        if 2 * self._at_length > self._calls:
+            shown = f", such as “{self._shown}”" if quoted else ""
+            told.append(
+                f"{self._calls:,} calls are left out as beside the conversation, as their answers come back in no "
+                f"history{shown}: where users saw these, {TO_KEEP}"
+            )
+        return told
 
 
 def shown_examples(openings: Sequence[bytes]) -> set[bytes]:
@@ -125,8 +139,9 @@ def asides_in(openings: Sequence[bytes], heads: Sequence[Head]) -> set[int]:
     sending = [opening for opening in openings if sends_history(opening) and _instructions(opening) not in shown]
     repeated = set(map(_last_answer, sending))
     answering = [opening for opening in openings if answer_of(opening) in repeated] or sending  # or they come altered
-    answering = [*answering, *_drafts(openings, answering)]
-    suspicions = _suspicions(openings, answering)
+    translated = _translated(openings, answering, sending)
+    answering = [*answering, *_drafts(openings, answering, translated)]
+    suspicions = _suspicions(openings, answering, translated)
     if not suspicions or not answering:
         return set()
     others = _Others(openings, heads, set(map(_instructions, answering)), suspicions)
@@ -138,20 +153,42 @@ def asides_in(openings: Sequence[bytes], heads: Sequence[Head]) -> set[int]:
     return {suspicion.at for suspicion in suspicions if suspicion.under in usual}
 
 
-def _drafts(openings: Sequence[bytes], answering: Sequence[bytes]) -> list[bytes]:
-    """Return the calls under instructions whose answers, each another one, are what the answering ones are asked."""
+def _drafts(openings: Sequence[bytes], answering: Sequence[bytes], translated: Set[bytes]) -> list[bytes]:
+    """Return the calls under instructions whose answers, each another one, are what the answering ones are asked.
+
+    translated: instructions under which that is the question itself.
+    """
     asked = set(map(question_of, answering))
     calls = Counter(map(_instructions, openings))
     drafts = {(_instructions(opening), _plain_answer(opening)) for opening in openings} if asked else set()
-    sent_on = Counter(instructions for instructions, answer in drafts if answer in asked)
+    sent_on = Counter(under for under, answer in drafts if answer in asked and under not in translated)
     return [opening for opening in openings if 2 * sent_on[_instructions(opening)] >= calls[_instructions(opening)]]
+
+
+def _translated(openings: Sequence[bytes], answering: Sequence[bytes], sending: Sequence[bytes]) -> set[bytes]:
+    """Return the instructions under which questions are put into other words, and histories have them in these.
+
+    What is sent on of others is a draft: histories have what its user asked.
+    """
+    conversing, asked = set(map(_instructions, answering)), set(map(question_of, answering))
+    returned = set(map(last_exchange, sending)) - {b""}
+    kept = {question_of(opening) for opening in answering if exchange_of(opening) in returned}
+    got = {(_instructions(opening), _plain_answer(opening)) for opening in openings if opening} if kept else set()
+    times = Counter(under for under, _ in got if under not in conversing)  # of each answer once: many say yes
+    sent_on = Counter(under for under, answer in got if answer in asked)
+    back = Counter(under for under, answer in got if answer in kept)
+    return {
+        under
+        for under, n in times.items()
+        if n >= _FEWEST and sent_on[under] >= _SHARE * n and back[under] * _BACK >= max(sent_on[under], 1)
+    }
 
 
 class _Suspicion(NamedTuple):
     """A call that may answer nobody.
 
-    under: its instructions, or how its prompt begins; question: of a call under instructions of its own, else b"";
-    quoted: what it may quote.
+    under: its instructions, or how its prompt begins; question: of a call under instructions of its own, in the words
+    that it puts it in, else b""; quoted: what it may quote.
     """
 
     at: int
@@ -160,10 +197,11 @@ class _Suspicion(NamedTuple):
     quoted: tuple[bytes, ...]
 
 
-def _suspicions(openings: Sequence[bytes], answering: Sequence[bytes]) -> list[_Suspicion]:
+def _suspicions(openings: Sequence[bytes], answering: Sequence[bytes], translated: Set[bytes]) -> list[_Suspicion]:
     """Return the calls under instructions whose answers nobody repeats, and those with such a prompt.
 
-    answering: the other calls; the prompt of a search quotes its question, too.
+    answering: the other calls; the prompt of a search quotes its question, too; translated: instructions under which
+    others get their questions.
     """
     conversing, prompts = set(map(_instructions, answering)), set(map(_prompt, answering))
     suspicions = []
@@ -171,7 +209,8 @@ def _suspicions(openings: Sequence[bytes], answering: Sequence[bytes]) -> list[_
         instructions, prompt = _instructions(opening), _prompt(opening)
         if opening and instructions not in conversing:
             under = prompt if prompt and instructions == _NO_INSTRUCTIONS else instructions
-            suspicions.append(_Suspicion(at, under, question_of(opening), tuple(_quoted(opening))))
+            question = _plain_answer(opening) if instructions in translated else question_of(opening)
+            suspicions.append(_Suspicion(at, under, question, tuple(_quoted(opening))))
         elif prompt and prompt not in prompts and not sends_history(opening):  # else its user quotes what was said
             suspicions.append(_Suspicion(at, prompt, b"", tuple(_quoted(opening))))
     return suspicions

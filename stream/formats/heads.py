@@ -68,8 +68,11 @@ class Head(NamedTuple):
         return self.after != self.asked
 
 
-def head_of(number: int, call: Call) -> Head:
-    """Work out what `link` has to know of a call; of one that names its conversation, it is little."""
+def head_of(number: int, call: Call, sent: bytes = b"") -> Head:
+    """Work out what `link` has to know of a call; of one that names its conversation, it is little.
+
+    sent: the history before its question, as `history_in` gives it, where another call sent that.
+    """
     if call.conversation is not None:
         start, conversation = in_order(call)[0], intern(call.conversation)
         who = _who(None, _known(call.fields.get("user_id")), None)
@@ -79,6 +82,7 @@ def head_of(number: int, call: Call) -> Head:
     if is_whole and not inputs[-1].called:
         inputs, outputs = inputs[:-1], inputs[-1:]  # a record of all that was said ends with its own answer
     history = _History()
+    history.recall(sent)
     for message in inputs:
         history.take(message)
     before, answered, asked = history.ends(), history.answered, history.said
@@ -86,7 +90,8 @@ def head_of(number: int, call: Call) -> Head:
     # Of finished conversations without times, in which others may say the same, nobody goes on word by word alone.
     is_finished = is_whole and call.start is None
     repeats = NO_END if is_finished else word_by_word(end_of(history.spoken)) if is_whole else end_of(history.spoken)
-    is_own = len(history.spoken) == 1 and len(history.spoken[0][0].text.strip()) >= _OWN
+    repeats = _end_in(sent) if sent else repeats
+    is_own = not sent and len(history.spoken) == 1 and len(history.spoken[0][0].text.strip()) >= _OWN
     for message in first_choice(outputs):
         history.take(message)
     is_answer = bool(spoken_in(outputs))
@@ -98,6 +103,32 @@ def head_of(number: int, call: Call) -> Head:
     said_at = _first_said(history.spoken)
     of_words = before, asked, after, answered, repeats, leaves, *earlier
     return Head(*named, *of_words, said_at=said_at, is_own=is_own, is_finished=is_finished)
+
+
+def history_in(messages: Sequence[Message]) -> bytes:
+    """Return of what was said before a question what `head_of` needs: bytes, as many calls have one.
+
+    By what its end is known, then each message, an answer or not, by its digest.
+    """
+    spoken = [(message, digested(message)[1]) for message in messages]
+    end = end_of(spoken)
+    if not end.words:
+        return b""
+    known = bytes((end.is_telling, end.are_answers_telling)) + end.words[-2 * DIGEST :][:DIGEST]
+    return known + b"".join(bytes((message.role == "assistant",)) + digest for message, digest in spoken)
+
+
+def _said_in(history: bytes) -> list[tuple[bool, bytes]]:
+    """Return of each message of a history whether it is an answer, and its digest."""
+    starts = range(2 + DIGEST, len(history), 1 + DIGEST)
+    return [(bool(history[at]), history[at + 1 : at + 1 + DIGEST]) for at in starts]
+
+
+def _end_in(history: bytes) -> End:
+    """Return by what the end of a history is known."""
+    answers = [digest for is_answer, digest in _said_in(history) if is_answer]
+    words = b"".join((*answers[-2:-1], history[2 : 2 + DIGEST], answers[-1]))
+    return End(words, b"", is_telling=bool(history[0]), are_answers_telling=bool(history[1]))
 
 
 def _first_said(spoken: Sequence[tuple[Message, bytes]]) -> float | None:
@@ -184,16 +215,24 @@ class _History:
         elif spoken_in([message]):
             digest = digested(message)[1]
             self.spoken.append((message, digest))
-            self.asked = self.asked or message.role == "user"
-            self._asked = self.said if message.role == "assistant" else self._asked
-            self._said.update(digest)
-            self._called = self._said.copy()
-            self.said = self.called = self._said.digest()
-            if message.role == "assistant":
-                self.answered = self.answered or self.asked
-                self._length += len(message.text)
-                self._ends.append((True, self.said))
-                self._long.append(self._length >= TELLING)
+            self._length += len(message.text) if message.role == "assistant" else 0
+            self._go_on(digest, is_answer=message.role == "assistant")
+
+    def recall(self, history: bytes) -> None:
+        """Begin with what another call sent of it."""
+        for is_answer, digest in _said_in(history):
+            self._go_on(digest, is_answer=is_answer)
+
+    def _go_on(self, digest: bytes, *, is_answer: bool) -> None:
+        self.asked = self.asked or not is_answer
+        self._asked = self.said if is_answer else self._asked
+        self._said.update(digest)
+        self._called = self._said.copy()
+        self.said = self.called = self._said.digest()
+        if is_answer:
+            self.answered = self.answered or self.asked
+            self._ends.append((True, self.said))
+            self._long.append(self._length >= TELLING)
 
     def ends(self) -> bytes:
         """Return where another call may have ended, the last first: the last answer, calls of tools, its question.

@@ -4,16 +4,19 @@
     call 2   sends: "How do I reset it on my phone?"                             gets: In the app.
 
 Call 1 rewrites: it is asked for a question that stands alone, and what it gets is, word by word, what call 2 sends. The
-user typed "And on my phone?", which stands in call 1 behind a label, or as its last message.
+user typed "And on my phone?", which stands in call 1 behind a label, or as its last message. Where call 2 sends nothing
+else, what was said before stands in call 1 alone, and its conversation is known by that.
 """
 
 import re
 from typing import NamedTuple
 
+from turnsignal.stream.formats.heads import history_in
 from turnsignal.stream.formats.instructions import instructions_of
 from turnsignal.stream.formats.messages import questions_in, spoken_in
-from turnsignal.stream.formats.protocol import Assumed, Call
+from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.quotations import digest_of
+from turnsignal.stream.formats.transcripts import said_in
 
 PUT_BACK = "questions that a program rewrote, read as the user typed them"
 _SOON = 120.0  #: seconds until what was rewritten is asked
@@ -32,10 +35,18 @@ _LABEL = re.compile(
 
 
 class _TypedQuestion(NamedTuple):
-    """What a user typed before it was rewritten, and when."""
+    """What a user typed before it was rewritten, when, and behind which history."""
 
     typed: str
     start: float | None
+    history: bytes
+
+
+class _Rewriting(NamedTuple):
+    """What a user typed, and what was said before that, of a call that rewrites it."""
+
+    typed: str
+    before: list[Message]
 
 
 class RewrittenQuestions:
@@ -47,23 +58,31 @@ class RewrittenQuestions:
 
     def add(self, call: Call) -> None:
         """Take in a call; called for each before the first `put_back`."""
-        if (typed := _typed_in(call)) is not None:
-            self._rewritten.setdefault(_keys(call, _got(call))[0], []).append(_TypedQuestion(typed, call.start))
+        if (rewriting := _rewriting_in(call)) is not None:
+            question = _TypedQuestion(rewriting.typed, call.start, history_in(rewriting.before))
+            self._rewritten.setdefault(_keys(call, _got(call))[0], []).append(question)
 
-    def put_back(self, answer: Call, assumed: Assumed) -> None:
-        """Give an answer's questions, the history's too, as the user typed them."""
-        if not self._rewritten or _typed_in(answer) is not None:
-            return
+    def put_back(self, answer: Call, assumed: Assumed) -> bytes:
+        """Give an answer's questions, the history's too, as the user typed them.
+
+        Returns the history, as `head_of` takes it, that was sent with the last one alone; b"" without one.
+        """
+        history = b""
+        if not self._rewritten or _rewriting_in(answer) is not None:
+            return history
+        is_alone = len(spoken_in(answer.inputs)) == 1
         for message, is_last in questions_in(answer.inputs):
             for key in _keys(answer, message.text):  # a trace's calls may name no conversation, and its root does
                 given = [each for each in self._rewritten.get(key, ()) if _is_before(each, answer, soon=is_last)]
                 if not given:
                     continue
                 self._used.add(key)
+                assumed[PUT_BACK] += is_last and message.text.strip() != given[-1].typed
                 message.text = given[-1].typed
                 answer.typed = None if is_last else answer.typed
-                assumed[PUT_BACK] += is_last
+                history = given[-1].history if is_last and is_alone else history
                 break
+        return history
 
     @property
     def was_used(self) -> bool:
@@ -72,7 +91,7 @@ class RewrittenQuestions:
 
     def is_rewriting(self, call: Call) -> bool:
         """Say whether another call sent what a call rewrote; after all were put back."""
-        return _typed_in(call) is not None and not self._used.isdisjoint(_keys(call, _got(call)))
+        return _rewriting_in(call) is not None and not self._used.isdisjoint(_keys(call, _got(call)))
 
 
 def _keys(call: Call, text: str) -> list[tuple[str, bytes]]:
@@ -91,16 +110,27 @@ def _is_before(rewriting: _TypedQuestion, answer: Call, *, soon: bool) -> bool:
     return rewriting.start <= end and (not soon or answer.start - rewriting.start <= _SOON)
 
 
-def _typed_in(call: Call) -> str | None:
-    """Return what a user typed, of a call that rewrites it into other words; None for any other call."""
-    sent = spoken_in(call.inputs)[-1:]
+def _rewriting_in(call: Call) -> _Rewriting | None:
+    """Return what a user typed, of a call that rewrites it into other words; None for any other call.
+
+    Words that stand alone already are got as they were: what tells of these is the history alone.
+    """
+    spoken = spoken_in(call.inputs)
+    sent = spoken[-1:]
     if call.kind != "answer" or call.partial or not sent or sent[0].role != "user" or not (got := _got(call).strip()):
         return None
     text, instructions = sent[0].text.strip(), instructions_of(call)
     asked = f"{instructions[:_READ]}\n{text[:_READ]}"
     if _REWRITES.search(asked) is None or _ASKED.search(asked) is None:
         return None
-    labelled = [match["typed"].strip() for match in _LABEL.finditer(text)]
+    labelled = list(_LABEL.finditer(text))
     is_plain = bool(instructions) and _REWRITES.search(instructions[:_READ]) is not None and len(text) <= _TYPED
-    typed = labelled[-1] if labelled else text if is_plain else ""
-    return typed if typed and typed != got else None
+    typed = labelled[-1]["typed"].strip() if labelled else text if is_plain else ""
+    before = spoken[:-1] or (said_in(_without_tag(text[: labelled[-1].start()])) if labelled else [])
+    return _Rewriting(typed, before) if typed and (typed != got or before) else None
+
+
+def _without_tag(text: str) -> str:
+    """Return a text without a tag on its last line, which ends a history."""
+    before, _, last = (text := text.rstrip()).rpartition("\n")
+    return before if last.startswith("<") and last.endswith(">") else text

@@ -198,6 +198,20 @@ def messages_in(prompt: str, given: Set[bytes] = frozenset()) -> list[Message]:
     return messages if is_open and marks[-1][1] == "assistant" else []
 
 
+def said_in(text: str) -> list[Message]:
+    """Return the exchanges that a text ends with, by the names of who speaks, none where it ends otherwise.
+
+    >>> [(each.role, each.text) for each in said_in("Chat History:\\nHuman: How?\\nAI: So.\\n")]
+    [('user', 'How?'), ('assistant', 'So.')]
+    """
+    labels = [(match, role) for match in _labels_of(text) if (role := _speaker(match)) in ("user", "assistant")]
+    first = next((at for at, (_, role) in enumerate(labels) if role == "user"), len(labels))
+    ends = [*(match.start() for match, _ in labels[first + 1 :]), len(text)]
+    starts = zip(labels[first:], ends, strict=False)  # none, before the end alone
+    messages = [_message(str(role), text[match.end() : end]) for (match, role), end in starts]
+    return messages if messages and messages[-1].role == "assistant" else []
+
+
 def _message(role: str, part: str) -> Message:
     return Message(role, _ENDS.sub("", part).strip())
 
