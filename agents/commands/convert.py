@@ -82,6 +82,8 @@ def convert(
     list = "events"                where one record holds a list of turns
     list = "chats.*.events"        one for each key; the key is conversation_id = "*"
     list = ["source", "events"]    what stands at several paths
+    last = "current_node"          where items are a tree: the last one that users see, and what leads to it
+    hidden = "private"             what marks notes among staff, which are left out; or shown = "is_public"
     conversation_id = "../id"      the id of what holds the list, where its items have an id, too
     \b
     [exchanges]

@@ -44,7 +44,7 @@ from turnsignal.stream.formats.messages import leave_thoughts_out
 from turnsignal.stream.formats.protocol import Call, LogFormat, Row, TurnFields
 from turnsignal.stream.formats.repeats import UsualFrames
 from turnsignal.stream.formats.row_doubts import RowDoubts
-from turnsignal.stream.formats.silence import doubt_answers, explain_silence
+from turnsignal.stream.formats.silence import doubt_answers, doubt_sides, explain_silence
 from turnsignal.stream.formats.strangers import Strangers
 from turnsignal.stream.formats.times import BACKWARDS, are_timeless, take_doubts
 from turnsignal.stream.records.turns import decode_turn
@@ -262,6 +262,7 @@ class _Reading:
         why = explain_silence(report.format, assumed, conversations, turns, report.human_scores)
         report.warnings += [why] if why is not None else []
         report.warnings += doubt_answers(self._empty, report.turns["assistant"])
+        report.warnings += doubt_sides(report.turns) if self._row_doubts.conversations and why is None else []
         report.warnings += self._joiner.doubts(quoted=self._users is None)
         if self._users is not None and turns:
             report.warnings += self._users.doubts(self._named_before)

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
+from turnsignal.stream.formats.followed import PARENTS
 from turnsignal.stream.formats.messages import role_of, spoken_in
 from turnsignal.stream.formats.protocol import Call, TurnFields
 from turnsignal.stream.formats.values import first
 
 _FEW = 4  #: turns, or twice as many exchanges, that may well be one conversation, or each one of its own
 _LONG = 20  #: characters of a text that nobody says twice
-_PARENTS = ("parent", "parentId", "parent_id", "parentMessageId")
 
 
 def doubts_of(
@@ -70,7 +70,7 @@ def _branches(wheres: Sequence[Sequence[Any]]) -> int:
     """Count items that several others of the same list name as their parent."""
     followed: Counter[tuple[int, str]] = Counter()
     for item, *holders in wheres:
-        parent = first(item, *_PARENTS) if isinstance(item, Mapping) and holders else None
+        parent = first(item, *PARENTS) if isinstance(item, Mapping) and holders else None
         if isinstance(parent, str | int):
             followed[id(holders[-1]), str(parent)] += 1
     return sum(n > 1 for n in followed.values())

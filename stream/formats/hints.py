@@ -17,6 +17,8 @@ SPEAKER_WORDS = {
     ),
     **dict.fromkeys(("lead", "contact", "in", "inbound", "incoming", "received"), "user"),
     **dict.fromkeys(("out", "outbound", "outgoing", "api"), "assistant"),
+    **dict.fromkeys(("employee", "staff", "representative", "rep", "advisor", "adviser", "consultant"), "assistant"),
+    **dict.fromkeys(("customer service", "agente", "operador", "operatore", "opérateur", "conseillère"), "assistant"),
 }
 HINTS = {
     "conversation_id": (
@@ -137,6 +139,11 @@ def paths_like(seen: Mapping[str, Any], field: str) -> list[str]:
     return [path for path in paths if field != "conversation_id" or may_be_id(path)]
 
 
+def asked_like(seen: Mapping[str, Any]) -> list[str]:
+    """Return the paths that are called instructions, as sets of questions and answers call the questions."""
+    return [path for path in seen if {"instruction", "instructions"} & set(words_of(path))]
+
+
 def may_be_id(path: str) -> bool:
     """Say whether a path's last part does not name something else than an id, such as a type or a time."""
     return not _NO_ID & set(words_of(path))
@@ -168,8 +175,16 @@ def speaker_of(word: str) -> str | None:
 
     >>> speaker_of("Kunde"), speaker_of("GPT-4"), speaker_of("userMessage"), speaker_of("Frida")
     ('user', 'assistant', 'user', None)
+    >>> speaker_of("AgentBot"), speaker_of("human_agent")
+    ('assistant', 'assistant')
     """
-    return named_speaker(word) or ("assistant" if _MODEL.search(word) else None)
+    return named_speaker(word) or ("assistant" if _MODEL.search(word) or _is_kind_of_agent(word) else None)
+
+
+def _is_kind_of_agent(word: str) -> bool:
+    """Say whether the last of several words is one for an assistant, of which the others say what kind he is."""
+    words = _words(word) if len(word) <= _LONGEST_WORD else []
+    return len(words) > 1 and role_of(words[-1]) == "assistant"
 
 
 def named_speaker(word: str) -> str | None:

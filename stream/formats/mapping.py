@@ -4,7 +4,7 @@
     conversation_id = "session.id"             # a path; a key that holds dots itself is fine; or several, where ids
                                                # count anew for each: ["tenant_id", "conversation_id"]
     role = { path = "kind", human = "user" }   # values that mean a role; those that everybody knows need no word
-    text = "body.text"
+    text = "body.text"                         # or several paths, of which the first that says something is read
     timestamp = "at"                           # ISO 8601, or a number of seconds or milliseconds since 1970
     turn_id = "id"                             # left out: the file and line
     date_format = "%d.%m.%Y %H:%M"             # left out; or: how times are written otherwise (UTC without %z)
@@ -14,9 +14,13 @@
                                                # order, or { value = "file" } where they stand in their order
     separator = "|"                            # left out; or: what stands between ids in one text
     version = { value = "2025-06" }            # the same for all
+    hidden = "private"                         # what marks notes among staff, which are left out;
+    shown = "is_public"                        # or what marks all else
     list = "events"                            # left out; or: a record holds a list, whose items are the turns;
                                                # "chats.*.events": one of each key, which is conversation_id = "*";
                                                # ["source", "events"]: what stands at several paths
+    last = "current_node"                      # where the items of a list are a tree: the id of the last one that
+                                               # users see, of which those that lead to it are read
 
     [exchanges]                                # or: one record is a question and its answer
     question = "prompt"                        # a text; or the messages of a request, with what was said before:
@@ -37,6 +41,8 @@ import msgspec
 from turnsignal.stream.errors import ConfigError, Reason, Refused
 from turnsignal.stream.formats.bodies import messages_in
 from turnsignal.stream.formats.documents import read_document, read_documents
+from turnsignal.stream.formats.followed import followed
+from turnsignal.stream.formats.hints import speaker_of
 from turnsignal.stream.formats.mapped_times import time_at, times_between
 from turnsignal.stream.formats.messages import role_of, said_in, text_of
 from turnsignal.stream.formats.paths import (
@@ -50,12 +56,15 @@ from turnsignal.stream.formats.paths import (
     listed,
     lists_of,
     path_of,
+    said_at,
     validate_paths,
     value_of,
 )
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, TurnFields, split_origin
+from turnsignal.stream.formats.unseen import is_marked
 from turnsignal.stream.formats.values import at_path, bounded_id, items, nested, short_name, timestamp
 from turnsignal.stream.text.toml import parse_toml
+from turnsignal.stream.text.toml import write_value as toml
 
 MAX_SEPARATED = 120  #: characters of an id between separators; what is longer is a document's text
 _SHOWN = 40  #: characters of a value that cannot be read
@@ -67,6 +76,7 @@ _SILENT = "items of a list that say nothing left out"
 _NOTHING = "nothing at "
 _LACKING = "records lack "
 _NO_ID = "documents without a known id at "
+_SPOKE, _NAMED, _BY_ITSELF = "turns of the ", " by the mapping: ", " by itself: "  #: parts of what counts who spoke
 
 
 class FormatMapping(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -90,6 +100,7 @@ class FormatMapping(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
             return
         refused: list[Refused] = []
         for group in lists_of(record, paths.list):
+            group = list(followed(paths.last, group))
             yield from self._read_group(group, assumed, refused)
         if not assumed[_ITEMS]:
             assumed[f"{_LACKING}list = {', '.join(listed(paths.list))}"] += 1
@@ -98,7 +109,7 @@ class FormatMapping(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
             raise refused[0]
 
     def _read_group(
-        self, group: list[tuple[Any, ...]], assumed: Assumed, refused: list[Refused]
+        self, group: Sequence[Sequence[Any]], assumed: Assumed, refused: list[Refused]
     ) -> Iterator[Call | TurnFields]:
         """Give the turns, or exchanges, of one list; what cannot be read is added to those that are refused.
 
@@ -131,10 +142,13 @@ class FormatMapping(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
             raise Refused(Reason.WRONG_TYPE, f"expected objects in the mapping's list, got {type(where[0]).__name__}")
         where = [each for each in where if isinstance(each, Mapping)]
         assumed[_ITEMS] += 1
+        paths = self.turns or self.exchanges
+        if paths is not None and (paths.hidden or paths.shown) and is_marked(paths, where, assumed):
+            return None
         if self.exchanges is not None:
             return _exchange(self.exchanges, where, assumed)
         assert self.turns is not None, "a mapping has one of the two"
-        text, role = value_of(self.turns.text, where), role_of(value_of(self.turns.role, where))
+        text, role = said_at(self.turns.text, where), role_of(value_of(self.turns.role, where))
         if len(where) > 1 and text is None and role is None:
             assumed[_SILENT] += 1
             return None
@@ -192,7 +206,7 @@ def _turn(paths: TurnPaths, where: Sequence[Record], assumed: Assumed, time: flo
     given = {
         "conversation_id": value_of(paths.conversation_id, where),
         "role": role,
-        "text": value_of(paths.text, where),
+        "text": said_at(paths.text, where),
     }
     for field, value in given.items():
         if value is None:
@@ -210,6 +224,8 @@ def _turn(paths: TurnPaths, where: Sequence[Record], assumed: Assumed, time: flo
     known = role_of(role)
     if known is None:
         raise _unknown_role(paths.role, role)
+    spoke = value_of(path_of(paths.role), where)
+    assumed[f"{_SPOKE}{known}{_NAMED if _names(paths.role, spoke) else _BY_ITSELF}{str(spoke)[:_SHOWN]}"] += 1
     metadata: dict[str, Any] = {}
     turn: TurnFields = {
         "conversation_id": bounded_id(str(given["conversation_id"])),
@@ -225,7 +241,12 @@ def _turn(paths: TurnPaths, where: Sequence[Record], assumed: Assumed, time: flo
     return turn | ({"retrieved": documents} if documents else {}) | ({"metadata": metadata} if metadata else {})
 
 
-def _text(field: Field, value: Any, metadata: dict[str, Any], assumed: Assumed) -> str:
+def _names(field: Field, word: object) -> bool:
+    """Say whether a mapping gives a word of the log its meaning, which has one by itself otherwise."""
+    return isinstance(field, dict) and ("value" in field or str(word) in field)
+
+
+def _text(field: Field | tuple[str, ...], value: Any, metadata: dict[str, Any], assumed: Assumed) -> str:
     """Return the text at a path; raises Refused for an object, or a list of such, that holds it somewhere else."""
     value = said_in(value)
     if not isinstance(value, str | list | dict):
@@ -321,7 +342,29 @@ def take_warnings(assumed: Assumed) -> list[str]:
             path = what.removeprefix(_NO_ID).partition(" (")[0]
             say = f'documents = {{ path = "{path}", id = "…" }}'
             warnings.append(f"{n:,} {what}: left out; say in the mapping which key holds it, {say}")
-    return warnings
+    return warnings + _doubt_speakers(assumed)
+
+
+def _doubt_speakers(assumed: Assumed) -> list[str]:
+    """Say where words that a mapping does not name have the same meaning, and take away who spoke from the counts.
+
+    Users that it does not name beside those that it names may be staff: they answer.
+    """
+    spoke = [what for what in list(assumed) if what.startswith(_SPOKE)]
+    counted = {what.removeprefix(_SPOKE): assumed.pop(what) for what in spoke}
+    doubts = []
+    for role in ("user", "assistant"):
+        by_itself = [what.removeprefix(role + _BY_ITSELF) for what in counted if what.startswith(role + _BY_ITSELF)]
+        named = [what.removeprefix(role + _NAMED) for what in counted if what.startswith(role + _NAMED)]
+        words = {word: counted[role + _BY_ITSELF + word] for word in by_itself}
+        beside = sorted({*by_itself, *(named if role == "user" else ())})
+        if words and len({word.lower() for word in beside}) > 1:
+            rarest = min(words, key=words.__getitem__)
+            doubts.append(
+                f"{' and '.join(beside)} are both read as the {role}: where {rarest} is staff, who answers, a mapping "
+                f'says so, as in role = {{ path = "…", {toml(rarest)} = "assistant" }}, or "system", to leave them out'
+            )
+    return doubts
 
 
 def _unknown_role(field: Field, role: object) -> Refused:
@@ -329,7 +372,9 @@ def _unknown_role(field: Field, role: object) -> Refused:
     word = str(role)[:_SHOWN]
     quoted = word if word.isalnum() and word.isascii() else f'"{word}"'
     detail = f"expected a role at {path_of(field)} that is known, got one that is not"
-    way_out = f'{word!r}; if it is the user: role = {{ path = "{path_of(field)}", {quoted} = "user" }}'
+    likely = speaker_of(word) or "user"
+    way_out = f'{word!r}; if it is the {likely}: role = {{ path = "{path_of(field)}", {quoted} = "{likely}" }}'
+    way_out += f'; {quoted} = "system" for people who took over' if likely == "assistant" else ""
     return Refused(Reason.UNKNOWN_ROLE, detail, actual=way_out)
 
 

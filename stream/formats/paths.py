@@ -47,6 +47,9 @@ class MappedPaths(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     vote: Field | None = None
     citations: Field | None = None
     list: str | tuple[str, ...] | None = None
+    last: Field | None = None
+    hidden: Field | None = None
+    shown: Field | None = None
     separator: str | None = None
     date_format: str | None = None
 
@@ -55,7 +58,7 @@ class TurnPaths(MappedPaths, kw_only=True, frozen=True):
     """The fields of a turn."""
 
     role: Field
-    text: Field
+    text: Field | tuple[str, ...]
     conversation_id: Field | tuple[str, ...]
 
 
@@ -117,6 +120,14 @@ def value_of(field: Field | tuple[str, ...] | None, where: Sequence[Record]) -> 
         path, where = _outside(path, where)
     value = next((value for record in where if (value := at_path(record, path)) is not None), None)
     return words.get(str(value), value) if words and not isinstance(value, list | dict) else value
+
+
+def said_at(text: Field | tuple[str, ...] | None, where: Sequence[Record]) -> Any:
+    """Return what a text's path leads to; of several paths, the first that leads to anything that is said."""
+    if not isinstance(text, tuple):
+        return value_of(text, where)
+    values = [value_of(path, where) for path in text]
+    return next((value for value in values if value not in (None, "", [])), values[0] if values else None)
 
 
 def _outside(path: str, where: Sequence[Record]) -> tuple[str, Sequence[Record]]:

@@ -23,13 +23,15 @@ from turnsignal.stream.formats.fitting import (
     repeats,
     separator_of,
 )
-from turnsignal.stream.formats.hints import HINTS, is_about, is_id, may_be_id, paths_like, speaker_of
+from turnsignal.stream.formats.followed import PARENTS, followed, last_among
+from turnsignal.stream.formats.hints import HINTS, asked_like, is_about, is_id, may_be_id, paths_like, speaker_of
 from turnsignal.stream.formats.mapping import parse_format_mapping
 from turnsignal.stream.formats.messages import role_of, spoken_in
-from turnsignal.stream.formats.paths import value_of
+from turnsignal.stream.formats.paths import MappedPaths, said_at, value_of
 from turnsignal.stream.formats.protocol import Call, Record, TurnFields
 from turnsignal.stream.formats.speakers import Speakers, describe_speakers, sides_in, speaker_path
 from turnsignal.stream.formats.unnamed import likest_key
+from turnsignal.stream.formats.unseen import is_marked, mark_among
 from turnsignal.stream.text.toml import write_value as toml
 from turnsignal.stream.text.visible import one_line
 
@@ -38,6 +40,7 @@ _TRIED = 10  #: records in which lists are looked for
 _TRIED_LISTS = 16  #: that are tried, those within fewer lists first
 _ENOUGH = 0.8  #: of the records that a mapping should read
 _OF_ITEMS = ("role", "text", "question", "answer", "documents", "turn_id")  #: that stand in the items of a list
+_OTHER_TEXT = 5  #: of so many items, one that says something elsewhere
 _REPEATS = "{} was taken for the conversation's id because it repeats: is it?"
 _ONE = "no conversation's id was recognised: all turns are taken for one conversation"
 
@@ -104,7 +107,12 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
         elif field in ("text", "question", "answer"):
             among = among or (longest_texts(inner) if field == "text" else [])
             among = [*among, getattr(sides, field)] if sides and field != "text" else among
+            among = (
+                among if field != "question" or any(map(_count_said, map(inner.get, among))) else _asked_as_told(inner)
+            )
+            most = max((_count_said(inner[at]) for at in among), default=0)
             among = sorted(among, key=lambda at: (is_constant(inner[at]) and field != "text", hold_json(inner[at])))
+            among.sort(key=lambda at: _count_said(inner[at]) * 2 < most)  # stable
         if field == "role" and role:
             taken[field] = role
             continue
@@ -126,6 +134,18 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
     lines = ["[turns]" if role else "[exchanges]"]
     if listed:
         lines.append(f"list = {toml(listed[0] if len(listed) == 1 else list(listed))}")
+        if (last := last_among(outer, wheres)) is not None:
+            taken["last"] = last
+            lines += ["# Of a tree, what leads to the last one that its user sees.", f"last = {toml(last)}"]
+            wheres = list(followed(last, wheres))
+    if role and (mark := mark_among(inner, wheres, taken.get("conversation_id"))) is not None:
+        taken[mark[0]] = mark[1]
+        lines += ["# What it marks as none for users is left out.", f"{mark[0]} = {toml(mark[1])}"]
+        paths, marked = MappedPaths(**{mark[0]: mark[1]}), len(wheres)
+        wheres = [where for where in wheres if not is_marked(paths, [part for part in where if part], Counter())]
+        if marked := marked - len(wheres):
+            guesses.append(f"{marked:,} of the first records are left out, by {mark[1]}: are these notes among staff?")
+    texts = _texts(taken.get("text"), inner, wheres) if role else ()
     missing: list[str] = []
     speakers: Speakers | None = None
     if calls is not None and calls.history is not None:
@@ -133,9 +153,12 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
         wanted.append("history")
     for field in ("conversation_id", *wanted, "timestamp", "turn_id", "documents", *list(HINTS)[8:]):
         if field == "role" and role:
-            speakers = describe_speakers(role, wheres, taken.get("conversation_id"), taken.get("text"))
+            speakers = describe_speakers(role, seen, wheres, taken, texts)
             lines += [f"# {_examples(seen[role])}", *speakers.lines]
             guesses += speakers.doubts
+        elif field == "text" and len(texts) > 1:
+            lines += [f"# {_examples(seen[texts[0]])}", f"text = {toml(list(texts))}"]
+            taken |= {f"text {number}": text for number, text in enumerate(texts)}
         elif field in taken:
             values = seen.get(taken[field], [])  # of messages there are none: their parts have paths of their own
             lines += [f"# {_examples(values)}"] * bool(values) + list(_lines_of(field, taken[field], values))
@@ -173,6 +196,28 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
     ]
     text = "\n".join((*head, *lines)) + "\n"
     return _Trial(ProposedMapping(text, len(read), len(wheres), doubts, is_open=is_open), calls is not None)
+
+
+def _count_said(values: Sequence[Any] | None) -> int:
+    """Return how many values say anything."""
+    return sum(value not in ("", [], [""]) for value in values or ())
+
+
+def _asked_as_told(inner: Columns) -> list[str]:
+    """Return the columns of what a model was told, where it is another thing each time: it stands for the question."""
+    return [path for path in asked_like(inner) if not is_constant(inner[path]) and are_said(inner[path])]
+
+
+def _texts(text: str | None, inner: Columns, wheres: Sequence[Sequence[Any]]) -> tuple[str, ...]:
+    """Return the path of the text, and that of what is said where it is empty, as where answers are lists of blocks."""
+    if text is None:
+        return ()
+    empty = [where for where in wheres if said_at(text, where) in (None, "", [])]
+    for path in paths_like(inner, "text"):
+        says = sum(said_at(path, where) not in (None, "", []) for where in empty)
+        if path != text and says * _OTHER_TEXT >= len(wheres) > 0 and fits("text", inner[path]):
+            return text, path
+    return (text,)
 
 
 def _may_be_said(values: Sequence[Any], of: int) -> bool:
@@ -232,8 +277,9 @@ def _ids(inner: Columns, outer: Columns, of: int, holders: int, *, is_turn: bool
     telling = [path for path in outer if how_many(outer, path) > (holders > 1) and may_be_id(path)]
     telling.sort(key=lambda path: -how_many(outer, path))
     hinted = [path for path in paths_like(outer, "conversation_id") if path in telling]
-    named = [path for path in telling if is_id(path)]
     keys = [path for path in ("*", "../*") if path in outer]
+    are_nodes = not inner.keys().isdisjoint(PARENTS)  # of a tree, whose keys are the ids of messages
+    named = [path for path in telling if is_id(path) and not (are_nodes and path == "*")]
     given = [path for path in keys if not is_unique(outer[path], of) and isinstance(outer[path][0], str)]
     is_own = bool(own) and likest(own[0]) == 0
     rest = [path for path in telling if how_many(outer, path) * 2 >= holders and path not in keys]

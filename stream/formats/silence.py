@@ -1,5 +1,7 @@
 """Why no turn was read from records of a known format, and what mends it: most tools record no content by default."""
 
+from collections.abc import Mapping
+
 from turnsignal.stream.formats.assembly import MANY_QUESTIONS, NO_CONTENT, NOTHING_SAID, ONE_SIDED, ONLY_RETRIEVALS
 from turnsignal.stream.formats.halves import ANSWERS_ALONE
 from turnsignal.stream.formats.linking import UNSURE
@@ -88,3 +90,15 @@ def doubt_answers(empty: int, answers: int) -> list[str]:
         "what is read, or was not recorded"
     )
     return [doubt]
+
+
+def doubt_sides(turns: Mapping[str, int]) -> list[str]:
+    """Say that nobody asks, or nobody answers, in a whole log; turns: by role."""
+    for role, other in (("assistant", "user"), ("user", "assistant")):
+        if turns.get(other, 0) > 1 and not turns.get(role):
+            doubt = (
+                f"nobody is the {role} in {turns[other]:,} turns, all of the {other}: where somebody is, say in a "
+                f'mapping which word he goes by, as in role = {{ path = "…", "User" = "{role}" }}'
+            )
+            return [doubt]
+    return []

@@ -8,7 +8,9 @@ from turnsignal.stream.formats.columns import Columns, is_constant
 from turnsignal.stream.formats.fitting import are_prose, are_said, longest_texts
 from turnsignal.stream.formats.hints import are_speakers, named_speaker, paths_like, speaker_of, words_of, words_of_text
 from turnsignal.stream.formats.messages import role_of, text_of
-from turnsignal.stream.formats.paths import value_of
+from turnsignal.stream.formats.paths import said_at, value_of
+from turnsignal.stream.formats.staff import Said, odd_among, staff_among
+from turnsignal.stream.formats.values import seconds
 from turnsignal.stream.text.toml import write_value as toml
 from turnsignal.stream.text.visible import one_line
 
@@ -71,22 +73,28 @@ def sides_in(columns: Columns) -> Sides | None:
 
 
 def describe_speakers(
-    path: str, wheres: Sequence[Sequence[Any]], conversation: str | None, text: str | None
+    path: str, columns: Columns, wheres: Sequence[Sequence[Any]], taken: Mapping[str, str], texts: tuple[str, ...]
 ) -> Speakers:
     """Give the line of the role, with the words that mean one; the only one that never begins is the assistant's.
 
-    Two words that nobody knows stay open: bots greet first, too. Who says nothing begins nothing.
+    Two words that nobody knows stay open: bots greet first, too. Who says nothing begins nothing. taken: paths of other
+    fields; texts: those of what is said.
     """
+    conversation = taken.get("conversation_id")
     first_texts: dict[str, str] = {}  # a word → the first text
     begun: dict[object, str] = {}
     words: dict[str, None] = {}
-    for where in wheres:
+    said: list[Said] = []
+    ways = [way for way in paths_like(columns, "role") if way != path]
+    for where in _in_order(wheres, taken.get("timestamp")):
         holders = [part for part in where if isinstance(part, Mapping)]
         if (word := value_of(path, holders)) is not None:
             words[str(word)] = None
-            spoken = value_of(text, holders)
+            spoken = said_at(texts, holders)
             if spoken not in (None, "", []):
                 begun.setdefault(str(value_of(conversation, holders)), str(word))
+                went = {way: str(value) for way in ways if isinstance(value := value_of(way, holders), str | int)}
+                said.append(Said(str(value_of(conversation, holders)), str(word), went))
                 first_texts.setdefault(
                     str(word), text_of(spoken, {}, Counter()) if isinstance(spoken, list) else str(spoken)
                 )
@@ -99,6 +107,15 @@ def describe_speakers(
     if len(unknown) == len(words) == 2:
         return _left_open(path, sorted(unknown, key=lambda word: word in never), first_texts)
     lines = []
+    known = {word: role_of(word) or guesses[word] for word in words}
+    doubts = odd_among(said, known)
+    for word, why in staff_among(said, known).items():
+        guesses[word] = "assistant"
+        roles.add("assistant")
+        doubts.append(
+            f"{toml(word)} is read as the assistant, because {why}: where these are people whose answers are not to be "
+            f'scored, {toml(word)} = "system" leaves them out'
+        )
     if unknown:
         shown = ", ".join(toml(word) for word in unknown)
         meant = "assistant" if unknown[0] in never else "user"
@@ -107,7 +124,17 @@ def describe_speakers(
         lines.append(f"# {toml(never[0])} never begins a conversation, and is taken for the assistant.")
         guesses[never[0]] = "assistant"
     lines.append(_line(path, guesses))
-    return Speakers(lines, [], lines[-1])
+    return Speakers(lines, doubts, lines[-1])
+
+
+def _in_order(wheres: Sequence[Sequence[Any]], timestamp: str | None) -> Sequence[Sequence[Any]]:
+    """Return records by their times where all have one: tables may have the newest first."""
+    holders = ([part for part in where if isinstance(part, Mapping)] for where in wheres)
+    times = [seconds(value_of(timestamp, parts)) if timestamp is not None else None for parts in holders]
+    known = [time for time in times if time is not None]
+    if len(known) < len(wheres):
+        return wheres
+    return [wheres[at] for at in sorted(range(len(wheres)), key=known.__getitem__)]
 
 
 def _left_open(path: str, words: Sequence[str], first_texts: Mapping[str, str]) -> Speakers:

@@ -88,6 +88,8 @@ SHARED = {
     "who_answers",
     "silence",
     "speakers",
+    "staff",
+    "followed",
     "strangers",
     "streams",
     "protocol",
