@@ -103,20 +103,20 @@ class LeftOut:
 
     def doubts(self, *, quoted: bool) -> list[str]:
         """Say how to read them where most answer at length. quoted: with the first answer of them."""
-        told = []
+        doubts = []
         if self._translated:
-            told.append(
+            doubts.append(
                 f"{self._translated:,} calls that translate what is asked, or answered, are left out, and what was "
                 "said is read in the language in which histories have it: to read what users typed and saw, log that "
                 "beside the calls (a record for each exchange, or a root span with its input and output)"
             )
         if 2 * self._at_length > self._calls:
             shown = f", such as “{self._shown}”" if quoted else ""
-            told.append(
+            doubts.append(
                 f"{self._calls:,} calls are left out as beside the conversation, as their answers come back in no "
                 f"history{shown}: where users saw these, {TO_KEEP}"
             )
-        return told
+        return doubts
 
 
 def shown_examples(openings: Sequence[bytes]) -> set[bytes]:

@@ -54,11 +54,11 @@ class CameTwice:
             return
         named = call.origin.partition(":")[2]
         by = f"{call.conversation or call.session}\0{call.fields.get('user_id')}\0{call.fields.get('assistant')}"
-        said = digest_of(f"{by}\0{call.fields.get('model')}\0{words_of(call).hex()}")
+        words = digest_of(f"{by}\0{call.fields.get('model')}\0{words_of(call).hex()}")
         if call.start is None:
-            self._timeless += said if answers and len(answers[-1].text) >= _TELLING else b""
+            self._timeless += words if answers and len(answers[-1].text) >= _TELLING else b""
             return
-        self._words += said
+        self._words += words
         self._ids += digest_of(named)
         asked = [digested(message)[1] for message in spoken_in(call.inputs)[-1:]]
         self._exchanges += digest_of(b"".join((*asked, *(digested(answer)[1] for answer in answers[:1]))).hex())
@@ -111,9 +111,9 @@ class CameTwice:
 
     def _of_the_same_words(self) -> Any:
         """Return the places of calls that say what another does."""
-        found = self._near(np.frombuffer(bytes(self._words), NUMBER), _AT_ONCE)
-        self._unsure = int(np.count_nonzero(found.unsure))
-        return self._others(found, found.sure)
+        near = self._near(np.frombuffer(bytes(self._words), NUMBER), _AT_ONCE)
+        self._unsure = int(np.count_nonzero(near.unsure))
+        return self._others(near, near.sure)
 
     def _of_one_id(self) -> Any:
         """Return the places of calls that have the response's id, and the last words, of another.
@@ -122,12 +122,12 @@ class CameTwice:
         """
         ids, exchanges = (np.frombuffer(bytes(each), NUMBER) for each in (self._ids, self._exchanges))
         owners = np.frombuffer(bytes(self._owners), NUMBER)
-        found = self._near(ids, _ONE_ID)
-        one, other = found.order[:-1], found.order[1:]
+        near = self._near(ids, _ONE_ID)
+        one, other = near.order[:-1], near.order[1:]
         same = (ids[one] == ids[other]) & (exchanges[one] != exchanges[other])
         differ = np.unique(ids[one[same]])
         agree = (owners[one] == owners[other]) | (owners[one] == 0) | (owners[other] == 0)
-        return self._others(found, found.sure & agree & ~np.isin(ids[one], differ))
+        return self._others(near, near.sure & agree & ~np.isin(ids[one], differ))
 
     def _near(self, keys: Any, within: Sequence[float]) -> "_Near":
         """Find calls of one key that are nearer to each other than chance would have it."""
@@ -152,13 +152,13 @@ class CameTwice:
             sure, unsure = near, np.zeros_like(near)
         return _Near(order, sure, unsure)
 
-    def _others(self, found: "_Near", linked: Any) -> Any:
+    def _others(self, near: "_Near", linked: Any) -> Any:
         """Return the places of all calls but the one of each chain that says most, or came first."""
         chain = np.concatenate(([0], np.cumsum(~linked)))
         lines, sizes = np.frombuffer(self._lines, f"u{self._lines.itemsize}"), np.frombuffer(self._sizes, np.uint16)
-        members = np.lexsort((lines[found.order], -sizes[found.order].astype(np.int64), chain))
+        members = np.lexsort((lines[near.order], -sizes[near.order].astype(np.int64), chain))
         is_other = np.concatenate(([False], np.diff(chain[members]) == 0))
-        return found.order[members[is_other]]
+        return near.order[members[is_other]]
 
 
 class _Near(NamedTuple):

@@ -100,8 +100,7 @@ class FormatMapping(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
             return
         refused: list[Refused] = []
         for group in lists_of(record, paths.list):
-            group = list(followed(paths.last, group))
-            yield from self._read_group(group, assumed, refused)
+            yield from self._read_group(list(followed(paths.last, group)), assumed, refused)
         if not assumed[_ITEMS]:
             assumed[f"{_LACKING}list = {', '.join(listed(paths.list))}"] += 1
         if refused:  # one item that cannot be read keeps no other back

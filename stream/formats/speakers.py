@@ -9,7 +9,7 @@ from turnsignal.stream.formats.fitting import are_prose, are_said, longest_texts
 from turnsignal.stream.formats.hints import are_speakers, named_speaker, paths_like, speaker_of, words_of, words_of_text
 from turnsignal.stream.formats.messages import role_of, text_of
 from turnsignal.stream.formats.paths import said_at, value_of
-from turnsignal.stream.formats.staff import Said, odd_among, staff_among
+from turnsignal.stream.formats.staff import SpokenRow, odd_among, staff_among
 from turnsignal.stream.formats.values import seconds
 from turnsignal.stream.text.toml import write_value as toml
 from turnsignal.stream.text.visible import one_line
@@ -84,7 +84,7 @@ def describe_speakers(
     first_texts: dict[str, str] = {}  # a word → the first text
     begun: dict[object, str] = {}
     words: dict[str, None] = {}
-    said: list[Said] = []
+    rows: list[SpokenRow] = []
     ways = [way for way in paths_like(columns, "role") if way != path]
     for where in _in_order(wheres, taken.get("timestamp")):
         holders = [part for part in where if isinstance(part, Mapping)]
@@ -94,7 +94,7 @@ def describe_speakers(
             if spoken not in (None, "", []):
                 begun.setdefault(str(value_of(conversation, holders)), str(word))
                 went = {way: str(value) for way in ways if isinstance(value := value_of(way, holders), str | int)}
-                said.append(Said(str(value_of(conversation, holders)), str(word), went))
+                rows.append(SpokenRow(str(value_of(conversation, holders)), str(word), went))
                 first_texts.setdefault(
                     str(word), text_of(spoken, {}, Counter()) if isinstance(spoken, list) else str(spoken)
                 )
@@ -108,8 +108,8 @@ def describe_speakers(
         return _left_open(path, sorted(unknown, key=lambda word: word in never), first_texts)
     lines = []
     known = {word: role_of(word) or guesses[word] for word in words}
-    doubts = odd_among(said, known)
-    for word, why in staff_among(said, known).items():
+    doubts = odd_among(rows, known)
+    for word, why in staff_among(rows, known).items():
         guesses[word] = "assistant"
         roles.add("assistant")
         doubts.append(

@@ -19,7 +19,7 @@ from turnsignal.stream.text.toml import write_value as toml
 _MOST_WAYS = 6  #: values of a column that says which way messages went
 
 
-class Said(NamedTuple):
+class SpokenRow(NamedTuple):
     """What somebody said. ways: what each column says of it that may tell which way it went."""
 
     conversation: str
@@ -27,19 +27,19 @@ class Said(NamedTuple):
     ways: Mapping[str, str]
 
 
-def staff_among(said: Sequence[Said], roles: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the words for users that are staff, each with why. said: in order; roles: what each word means by itself."""
+def staff_among(rows: Sequence[SpokenRow], roles: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the words for users that are staff, each with why. rows: in order; roles: what words mean alone."""
     users = [word for word, role in roles.items() if role == "user"]
     if len(users) < 2:
         return {}
     conversations: dict[str, list[str]] = defaultdict(list)
-    for each in said:
+    for each in rows:
         conversations[each.conversation].append(each.word)
     opened = Counter(words[0] for words in conversations.values())
     first = max(users, key=lambda word: opened[word])
     others = [word for word in users if word != first]
-    for column in dict.fromkeys(column for each in said for column in each.ways):
-        way_of = _ways_of(said, column)
+    for column in dict.fromkeys(column for each in rows for column in each.ways):
+        way_of = _ways_of(rows, column)
         answering = {way_of.get(word) for word, role in roles.items() if role == "assistant"} - {None}
         is_way = first in way_of and way_of[first] not in answering
         staff = [word for word in others if is_way and way_of.get(word, way_of[first]) != way_of[first]]
@@ -50,28 +50,29 @@ def staff_among(said: Sequence[Said], roles: Mapping[str, str | None]) -> dict[s
     return dict.fromkeys((word for word in others if _answers(word, list(conversations.values()), roles)), why)
 
 
-def odd_among(said: Sequence[Said], roles: Mapping[str, str | None]) -> list[str]:
+def odd_among(rows: Sequence[SpokenRow], roles: Mapping[str, str | None]) -> list[str]:
     """Say where a column tells both sides apart, but has another value beside some of what a side says."""
-    for column in dict.fromkeys(column for each in said for column in each.ways):
-        pairs = Counter((each.word, each.ways[column]) for each in said if column in each.ways)
+    for column in dict.fromkeys(column for each in rows for column in each.ways):
+        pairs = Counter((each.word, each.ways[column]) for each in rows if column in each.ways)
         main = {word: value for (word, value), _ in reversed(pairs.most_common())}
         sides = {role: {value for word, value in main.items() if roles.get(word) == role} for role in roles.values()}
         users, assistants = sides.get("user", set()), sides.get("assistant", set())
         odd = [(word, value) for word, value in pairs if value not in {*users, *assistants}]
         if users and assistants and not users & assistants and len({value for _, value in odd}) == 1:
             word, value = odd[0]
-            return [
-                f"{column} is {value} for {pairs[odd[0]]:,} turns of {toml(word)}, and {main[word]} for its others: were "
-                "these said to users? What is hidden from them is left out by hidden = "
+            doubt = (
+                f"{column} is {value} for {pairs[odd[0]]:,} turns of {toml(word)}, and {main[word]} for its others: "
+                "were these said to users? What is hidden from them is left out by hidden = "
                 f'{{ path = {toml(column)}, {toml(value)} = "yes" }}'
-            ]
+            )
+            return [doubt]
     return []
 
 
-def _ways_of(said: Sequence[Said], column: str) -> dict[str, str]:
+def _ways_of(rows: Sequence[SpokenRow], column: str) -> dict[str, str]:
     """Return word → the one value that a column has beside it; nothing where a word has several, or there are many."""
     values: dict[str, set[str]] = defaultdict(set)
-    for each in said:
+    for each in rows:
         if column in each.ways:
             values[each.word].add(each.ways[column])
     ways = {word: next(iter(of)) for word, of in values.items() if len(of) == 1}

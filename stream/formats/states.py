@@ -45,8 +45,8 @@ def answered_in_state(output: object, given: object, asked: list[Message], assum
     state = nested(output)
     if not isinstance(state, dict) or len(state) < 2 or not _WHOLE.isdisjoint(state):
         return None
-    before, said = _given_in(given), {message.text.strip() for message in spoken_in(asked)}
-    about = {key for key, value in state.items() if _is_asked(key, value, said)}
+    before, question = _given_in(given), {message.text.strip() for message in spoken_in(asked)}
+    about = {key for key, value in state.items() if _is_asked(key, value, question)}
     if not about:
         return None
     others = state.keys() - about | {_MESSAGES}
@@ -55,7 +55,7 @@ def answered_in_state(output: object, given: object, asked: list[Message], assum
     if any(message.role == "assistant" for message in history[-1:]):
         return None  # as graphs that converse return it
     answer = _answer_in(added, assumed)
-    if not (answer or history) and about.isdisjoint(before) and not _is_echo(state, said):
+    if not (answer or history) and about.isdisjoint(before) and not _is_echo(state, question):
         return None  # an assistant may ask, too
     for message in answer:
         message.documents = message.documents or documents_beside(state)
@@ -72,15 +72,15 @@ def _given_in(given: object) -> Record:
     return mapping(next(iter(held.values()))) or held if len(held) == 1 else held
 
 
-def _is_asked(key: str, value: Any, said: set[str]) -> bool:
+def _is_asked(key: str, value: Any, question: set[str]) -> bool:
     """Say whether a part of a state is what was asked, or what was said before, by its name or its words."""
     if is_history(key) or key == _MESSAGES or key in ASKED or not _QUESTIONS.isdisjoint(words_in(key)[-1:]):
         return True
-    return isinstance(value, str) and key not in _NAMES and value.strip() in said
+    return isinstance(value, str) and key not in _NAMES and value.strip() in question
 
 
-def _is_echo(state: Record, said: set[str]) -> bool:
-    return any(isinstance(value, str) and value.strip() in said for value in state.values())
+def _is_echo(state: Record, question: set[str]) -> bool:
+    return any(isinstance(value, str) and value.strip() in question for value in state.values())
 
 
 def _answer_in(added: Mapping[str, Any], assumed: Assumed) -> list[Message]:
@@ -88,8 +88,10 @@ def _answer_in(added: Mapping[str, Any], assumed: Assumed) -> list[Message]:
     named = [key for key in _NAMES if key in added]
     named += [key for key in added if key not in named and _is_answer(words_in(key))]
     for key in named:
-        if said := [message for message in spoken(added[key], "assistant", assumed) if message.role == "assistant"]:
-            return said[-1:]
+        if spoken_there := [
+            message for message in spoken(added[key], "assistant", assumed) if message.role == "assistant"
+        ]:
+            return spoken_there[-1:]
     others = {
         key: text for key, text in added.items() if key not in DOCUMENTS and _ON_THE_WAY.isdisjoint(words_in(key))
     }

@@ -35,7 +35,7 @@ def is_unseen(record: Record, assumed: Assumed) -> bool:
 
 
 def is_marked(paths: MappedPaths, where: Sequence[Record], assumed: Assumed) -> bool:
-    """Say whether what a mapping names as hidden, or shown, marks a record as none for the user's eyes, and count it."""
+    """Say whether what a mapping names as hidden, or shown, marks a record as none for users, and count it."""
     hides = _says(paths.hidden, where)
     shows = _says(paths.shown, where)
     if not hides and shows is not False:
@@ -68,8 +68,8 @@ def mark_among(
         of: dict[str, set[bool]] = {}
         for where in wheres:
             holders = [part for part in where if isinstance(part, Mapping)]
-            said = str(value_of(path, holders)).strip().lower() in marks
-            of.setdefault(str(value_of(conversation, holders)), set()).add(said)
+            is_marked_so = str(value_of(path, holders)).strip().lower() in marks
+            of.setdefault(str(value_of(conversation, holders)), set()).add(is_marked_so)
         if not given & marks or any(len(each) > 1 for each in of.values()):
             return ("hidden" if words <= _PRIVATE else "shown"), path
     return None
