@@ -42,7 +42,7 @@ class _TypedQuestion(NamedTuple):
     history: bytes
 
 
-class _Rewriting(NamedTuple):
+class _CondenseCall(NamedTuple):
     """What a user typed, and what was said before that, of a call that rewrites it."""
 
     typed: str
@@ -110,7 +110,7 @@ def _is_before(rewriting: _TypedQuestion, answer: Call, *, soon: bool) -> bool:
     return rewriting.start <= end and (not soon or answer.start - rewriting.start <= _SOON)
 
 
-def _rewriting_in(call: Call) -> _Rewriting | None:
+def _rewriting_in(call: Call) -> _CondenseCall | None:
     """Return what a user typed, of a call that rewrites it into other words; None for any other call.
 
     Words that stand alone already are got as they were: what tells of these is the history alone.
@@ -127,7 +127,7 @@ def _rewriting_in(call: Call) -> _Rewriting | None:
     is_plain = bool(instructions) and _REWRITES.search(instructions[:_READ]) is not None and len(text) <= _TYPED
     typed = labelled[-1]["typed"].strip() if labelled else text if is_plain else ""
     before = spoken[:-1] or (said_in(_without_tag(text[: labelled[-1].start()])) if labelled else [])
-    return _Rewriting(typed, before) if typed and (typed != got or before) else None
+    return _CondenseCall(typed, before) if typed and (typed != got or before) else None
 
 
 def _without_tag(text: str) -> str:

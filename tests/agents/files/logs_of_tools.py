@@ -20,7 +20,7 @@ RANK, DOCUMENTS, TIMES, ANSWERED = "the rank before reranking", "documents", "ti
 LOST: dict[str, tuple[str, ...]] = {
     "openai": (),
     "responses": (RANK,),
-    "agents": (RANK,),
+    "agents": (),
     "anthropic": (RANK,),
     "otel": (RANK,),
     "openinference": (),
