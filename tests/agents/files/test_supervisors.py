@@ -3,12 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
+from tests.agents.files.gateway_logs import call_after, read
 from tests.stream.formats.told_conversations import Said, answer_to, conversations
-from turnsignal.agents.files.importing import Imported
-from turnsignal.agents.files.recognising import HowToRead
 
 HELP, ROUTE = "You are the assistant of Acme.", "You are a supervisor. Name a worker, and its task."
 WORKERS = {"support": "You are the support specialist.", "billing": "You are the billing specialist."}
@@ -23,13 +21,8 @@ def records_of(told: list[list[Said]], *, workers: list[str], kept: bool, routed
     records: list[Any] = []
 
     def call(said: Said, step: int, instructions: str, messages: list[Any], answer: str) -> None:
-        at = said.at + 2 * step
-        record = {
-            "created_at": f"2026-11-{20 + at // 86_400}T{at // 3_600 % 24:02}:{at // 60 % 60:02}:{at % 60:02}Z",
-            "request": {"messages": [{"role": "system", "content": instructions}, *messages]},
-            "response": {"choices": [{"message": {"role": "assistant", "content": answer}}]},
-        }
-        records.append(record | ({"session_id": f"c{said.conversation}"} if named else {}))
+        sent = [{"role": "system", "content": instructions}, *messages]
+        records.append(call_after(said, 2 * step, sent, answer, named=named))
 
     for questions in told:
         history: list[Any] = []
@@ -54,15 +47,7 @@ def test_drafts_of_workers_are_no_turns(
     workers: list[str], kept: bool, routed: bool, named: bool, tmp_path: Path
 ) -> None:
     told = conversations()
-    path = tmp_path / "log.jsonl"
     records = records_of(told, workers=workers, kept=kept, routed=routed, named=named)
-    path.write_bytes(b"\n".join(map(orjson.dumps, records)))
-    with Imported([path], HowToRead()) as imported:
-        turns = [orjson.loads(line) for line in imported.sources[0].path.read_bytes().splitlines()]
-        warnings = imported.reports[0].warnings
-    read: dict[str, list[str]] = {}
-    for turn in turns:
-        read.setdefault(turn["conversation_id"], []).append(turn["text"])
-    expected = [[text for said in questions for text in (said.typed, answer_to(said))] for questions in told]
-    assert sorted(read.values()) == sorted(expected)
+    said, warnings = read(tmp_path / "log.jsonl", records)
+    assert said == sorted([text for each in questions for text in (each.typed, answer_to(each))] for questions in told)
     assert any("calls are left out as beside the conversation" in warning for warning in warnings)
