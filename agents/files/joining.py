@@ -22,6 +22,7 @@ from turnsignal.stream.formats.errands import Errands, is_errand
 from turnsignal.stream.formats.examples import Examples
 from turnsignal.stream.formats.half_said import HalfSaid
 from turnsignal.stream.formats.heads import Head, head_of
+from turnsignal.stream.formats.instructions import ask
 from turnsignal.stream.formats.linking import link
 from turnsignal.stream.formats.nameless import Nameless
 from turnsignal.stream.formats.one_offs import OneOffs
@@ -77,6 +78,7 @@ class CallJoiner:
 
     def add(self, call: Call) -> None:
         """Take in a call; called for each before `join`."""
+        ask(call)
         self._twice.add(call)
         self._transcripts.add(call)
         if not is_errand(call):

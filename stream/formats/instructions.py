@@ -30,6 +30,15 @@ def lasting(instructions: str) -> str:
     return " ".join(text for text in sentences if not any(map(str.isdigit, text))) or instructions
 
 
+def ask(call: Call) -> None:
+    """Have a call ask what its instructions do, where nothing else is said and they end as a prompt does: "Answer:".
+
+    Rails send theirs so; instructions of one who greets first end otherwise.
+    """
+    if len(call.inputs) == 1 and call.inputs[0].role == "system" and call.inputs[0].text.rstrip().endswith(":"):
+        call.inputs[0].role = "user"
+
+
 def are_others(call: Call, other: Call) -> bool:
     """Say whether calls have other instructions; a date in them makes no others."""
     own, others = instructions_of(call), instructions_of(other)

@@ -38,7 +38,7 @@ _SHOWN = 60  #: characters of a prompt
 _MARK = re.compile(r"[\n>\"“«`\]]\s*|:(?!\d) *|(?<!\w)' *")  #: behind which a question begins
 _ENDING = re.compile(r"(?<!\s)(?:\s*[\n<\"”»`'\[(]|\s+(?=\w))")  #: what begins behind a question
 _LABEL = re.compile(
-    r"(?:(?<=\s)|^)[*#]{0,4}(?P<label>[^\W\d_]+(?:[ _-][^\W\d_]+){0,3})[*]{0,2}:(?:[*]{0,2})(?=\s|$)"
+    r"(?:(?<=\s)|^)(?:> ?)?[*#]{0,4}(?P<label>[^\W\d_]+(?:[ _-][^\W\d_]+){0,3})[*]{0,2}:(?:[*]{0,2})(?=\s|$)"
     r"|<(?P<tag>/?[^\W\d_][\w -]{0,30})>"
 )
 _FIRST = re.compile(r"\W{0,20}\w{1,40}")
@@ -265,7 +265,9 @@ class Prompts:
         """Return what differs in a prompt that a program asks alike, and others ask plainly; "" without."""
         spoken = spoken_in(call.inputs)
         template = self.template_of(spoken[-1].text) if spoken and spoken[-1].role == "user" else None
-        if template is None or not template.is_known or template.is_answered or template.is_search:
+        if template is None or not template.is_known or template.is_answered:
+            return ""
+        if template.is_search and not template.is_answered_by_others:  # it may be what answers the user
             return ""
         return template.question_in(spoken[-1].text.strip())
 

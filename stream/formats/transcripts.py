@@ -9,8 +9,8 @@
 Chains and servers of models write them. A user may paste one, too: they are read where half of a log's calls send one,
 or several that begin with the same words. The names at the prompt's end and before its first question are those of who
 speaks; others are what somebody said ("Model: X1"). Prompts of a search end with "Question: … Answer:", behind what was
-found, and what was said where the names of who speaks stand there. Of those that nothing here takes apart, a doubt
-tells.
+found, and what was said where the names of who speaks stand there; where all ask the same, a program asks it of what
+stands before ("Is this safe? Answer:"). Of those that nothing here takes apart, a doubt tells.
 """
 
 import re
@@ -31,8 +31,10 @@ _UNKNOWN = 4  #: times as many may have a last answer that no call of the log ga
 _LONGEST = 20  #: and times as many may have a history at all
 _MOST = 5_000  #: messages of one prompt
 _TELLING = 24  #: characters by which an answer is looked for in prompts,
+_WHOLE = 100  #: and of which so many are compared: articles begin like answers,
 _LOOKED_AT = 1_000  #: in so many,
 _HELD = 6_000  #: the last characters of each,
+_COMPARED = 20  #: prompts of a search, whose questions are compared
 _ONE_IN = 10  #: of which one in so many holds one
 _SHOWN = 60  #: characters of an answer
 _WITHIN = 8  #: marks behind one, at which what it begins may end
@@ -65,6 +67,7 @@ class Transcripts:
         self._begun: Counter[str] = Counter()  # of transcripts, with what they begin
         self._before: list[tuple[str, bytes]] = []  # of those with a history: that, and a digest of its last answer
         self._given: set[bytes] = set()  # of what transcripts were answered
+        self._asked: dict[str, tuple[set[bytes], set[bytes]]] = {}  # the first prompts of a search, and their questions
         self._read: dict[str, bool] | None = None
 
     def add(self, call: Call) -> None:
@@ -78,8 +81,13 @@ class Transcripts:
             begun = _begun_by(prompt)
             self._begun[begun] += 1
             self._given.update(digested(answer)[1] for answer in spoken_in(call.outputs)[:1])
-            before = [message for message in messages_in(prompt) if message.role == "assistant"]
+            messages = messages_in(prompt)
+            before = [message for message in messages if message.role == "assistant"]
             self._before += [(begun, digested(answer)[1]) for answer in before[-1:]]
+            prompts, questions = self._asked.setdefault(begun, (set(), set()))
+            if len(prompts) < _COMPARED and _is_search(_labels_of(prompt)):
+                prompts.add(digested(spoken[0])[1])
+                questions.update(digested(question)[1] for question in messages[-1:])
 
     def take_apart(self, call: Call, assumed: Assumed) -> None:
         """Give a call the messages that its prompt holds, or the questions that the prompts of its history do."""
@@ -108,6 +116,10 @@ class Transcripts:
 
         A log's own begin with one question, or with what was answered in it.
         """
+        for begun, (prompts, questions) in self._asked.items():
+            if len(prompts) > 1 and len(questions) == 1:  # a program's, about what stands before it
+                del self._begun[begun]
+        self._asked = {}
         have, known = Counter[str](), Counter[str]()
         for begun, answer in self._before:
             have[begun] += 1
@@ -133,7 +145,7 @@ class HeldAnswers:
 
     def __init__(self) -> None:
         self._prompts: list[tuple[int, str]] = []  # each with the number of its call
-        self._begun: dict[str, set[int]] = {}  # how an answer begins → the calls that gave such a one
+        self._begun: dict[str, dict[int, str]] = {}  # how an answer begins → the calls that gave such a one, and more
 
     def add(self, call: Call) -> None:
         """Take in a call, in any order; the first thousand of a log are looked at."""
@@ -143,7 +155,7 @@ class HeldAnswers:
         self._prompts.append((call.line, "\n".join(message.text for message in call.inputs)[-_HELD:]))
         for answer in (message.text.strip() for message in got):
             if len(answer) >= _TELLING:
-                self._begun.setdefault(answer[:_TELLING], set()).add(call.line)
+                self._begun.setdefault(answer[:_TELLING], {})[call.line] = answer[:_WHOLE]
 
     def doubts(self, *, quoted: bool) -> list[str]:
         """Say that prompts hold what was answered before, where many do. quoted: with the first such answer."""
@@ -161,8 +173,11 @@ class HeldAnswers:
 
     def _held_in(self, text: str, line: int) -> str:
         """Return how the first answer of another call begins that stands in a text, "" where none does."""
-        begun = (text[match.start() : match.start() + _TELLING] for match in _WORD.finditer(text))
-        return next((each for each in begun if self._begun.get(each, set()) - {line}), "")
+        for match in _WORD.finditer(text):
+            given = self._begun.get(text[match.start() : match.start() + _TELLING], {})
+            if any(text.startswith(answer, match.start()) for number, answer in given.items() if number != line):
+                return text[match.start() : match.start() + _TELLING]
+        return ""
 
 
 def _are_own(times: int, have: int, known: int) -> bool:
