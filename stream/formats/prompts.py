@@ -34,11 +34,12 @@ _KNOWN = 0.2  #: of the questions, that stand by themselves, too, where others a
 _WORDS = 3  #: of a frame that is a program's, whatever stands in it,
 _LENGTHY = 6  #: and of one that is told of
 _ANSWERED = 50  #: answers, of which one may be in a history by chance
+_TELLING = 16  #: characters of what is quoted
 _SHOWN = 60  #: characters of a prompt
 _MARK = re.compile(r"[\n>\"“«`\]]\s*|:(?!\d) *|(?<!\w)' *")  #: behind which a question begins
 _ENDING = re.compile(r"(?<!\s)(?:\s*[\n<\"”»`'\[(]|\s+(?=\w))")  #: what begins behind a question
 _LABEL = re.compile(
-    r"(?:(?<=\s)|^)(?:> ?)?[*#]{0,4}(?P<label>[^\W\d_]+(?:[ _-][^\W\d_]+){0,3})[*]{0,2}:(?:[*]{0,2})(?=\s|$)"
+    r"(?:(?<=\s)|^)(?:> ?)?[*#\[\"]{0,4}(?P<label>[^\W\d_]+(?:[ _-][^\W\d_]+){0,3})[*\]\"]{0,2}:(?:[*]{0,2})(?=\s|$)"
     r"|<(?P<tag>/?[^\W\d_][\w -]{0,30})>"
 )
 _FIRST = re.compile(r"\W{0,20}\w{1,40}")
@@ -106,6 +107,7 @@ class Template:
     def __init__(self, before: str, after: str, samples: Sequence["_Sample"], *, is_marked: bool) -> None:
         self.before, self.after, self.is_marked = before, after, is_marked
         self.calls = len(samples)
+        self.quotes: str | None = None  # the label behind which what others said stands, where it is no question's
         middles = [each.text[len(before) : len(each.text) - len(after)] for each in samples]
         held = [dict.fromkeys(_names(middle)) for middle in middles]
         self.labels = [name for name in held[0] if all(name in names for names in held[1:])]
@@ -144,12 +146,19 @@ class Template:
         """Return what was asked in a text of this frame: behind its label, else all that differs."""
         middle = text[len(self.before) : len(text) - len(self.after)]
         parts = list(self._parts(middle))
+        if self.quotes is not None:
+            return next((part.text.strip() for part in parts if part.name == self.quotes), "")
         asked = [part.text for part in parts if part.name in ASKS]
         is_first = _last_word(self.first) in ASKS
         is_tagged = any(label[:1] == "<" and _last_word(label) in ASKS for label in self.labels)
         if self.is_behind and not (is_first or is_tagged) and parts[-1].text.strip():
             return parts[-1].text.strip()
         return (asked[0 if is_first else -1] if asked else middle).strip()
+
+    def parts_in(self, text: str) -> dict[str, str]:
+        """Return what stands behind each label in a text of this frame."""
+        middle = text[len(self.before) : len(text) - len(self.after)]
+        return {part.name: part.text.strip() for part in self._parts(middle)}
 
     def _parts(self, middle: str) -> Iterator[_Part]:
         """Give the parts of a middle: what was found may hold labels, too, and stands last or before the last label."""
@@ -227,6 +236,8 @@ class Prompts:
                 each.is_answered = returned * _ANSWERED > each.calls
                 known = sum(self._plain[digest_of(question)] > 0 for question in each.questions)
                 each.is_known = known > _KNOWN * each.calls
+                if not each.is_known and not each.names & ASKS:
+                    self._find_quoted(each, [sample.text for sample in group.values()])
                 answers = [self._got.get(digest_of(question)) for question in each.questions]
                 answers += [digested(Message("assistant", text))[1][:SHORT] for text in each.questions]
                 each.is_answered_by_others = any(answer in self._returned for answer in answers)
@@ -253,6 +264,18 @@ class Prompts:
                     self._doubted.append(each)
         self._groups, self._returned = {}, set()
         self._plain, self._got = Counter(), {}
+
+    def _find_quoted(self, template: Template, texts: Sequence[str]) -> None:
+        """Find the label behind which prompts hold what others got, or ask: a judge's "hypothesis"."""
+        given = set(self._got.values()) - {b""}
+        known = Counter[str]()
+        for parts in map(template.parts_in, filter(template.matches, texts)):
+            for name, part in parts.items():
+                is_given = digested(Message("assistant", part))[1][:SHORT] in given
+                known[name] += len(part) >= _TELLING and (is_given or self._plain[digest_of(part)] > 0)
+        for name, times in known.most_common(1):
+            if times > _KNOWN * template.calls:
+                template.quotes, template.is_known = name, True
 
     def template_of(self, text: str) -> Template | None:
         """Return the frame of a text."""

@@ -23,11 +23,16 @@ EXTRACTOR = (
     "Given the following question and context, extract any part of the context *AS IS* that is relevant.\n\n"
     "> Question: {question}\n> Context:\n>>>\nPage {number} says how.\n>>>\nExtracted relevant parts:"
 )
+FACTS = (
+    "You are given a task to identify if the hypothesis is grounded in the evidence.\nAnswer with yes/no. "
+    '"evidence": Page {number} says how.\n"hypothesis": {answer}\n"entails":'
+)
 PROMPTS = {
     "an input rail": (RAIL, "No"),
     "an output rail": (OUTPUT_RAIL, "No"),
     "a guard of one's own": ("Message: {question}\n\nQuestion: Is this about Acme's products?\nAnswer:", "yes"),
     "a filter": (FILTER, "YES"),
+    "a check of facts": (FACTS, "yes"),
     "an extractor": (EXTRACTOR, "Page {number} says how."),
 }
 
@@ -47,7 +52,7 @@ def test_what_quotes_a_users_words_between_labels_is_no_turn(
             parts = {"question": said.typed, "answer": answer_to(said), "number": said.at // 60}
             asked = [{"role": role, "content": prompt.format(**parts)}]
             history = [*history, {"role": "user", "content": said.typed}]
-            late = 13 if which == "an output rail" else 8
+            late = 13 if which in ("an output rail", "a check of facts") else 8
             records.append(call_after(said, late, asked, got.format(**parts), named=named, model="small"))
             records.append(call_after(said, 10, history, answer_to(said), named=named))
             history = [*history, {"role": "assistant", "content": answer_to(said)}]
