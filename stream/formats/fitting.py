@@ -10,6 +10,7 @@ from turnsignal.stream.formats.values import items, nested, seconds
 
 SEPARATORS = ("|", ";", ",")
 _MOST = 0.8  #: of the values
+_FEWEST = 5  #: answers, which are not all alike, as a content's type is
 _EARLIEST, _LATEST = 6e8, 4.2e9  #: seconds since 1970 of times that no name says to be one
 
 
@@ -20,7 +21,8 @@ def fits(field: str, values: Sequence[Any]) -> bool:
     if field == "documents":
         return are_lists_of_documents(values) or separator_of(values) is not None
     if field in ("text", "question", "answer"):
-        return are_mostly(values, lambda value: isinstance(value, str | list))
+        is_alike = field == "answer" and len(values) >= _FEWEST and all(value == values[0] for value in values)
+        return not is_alike and are_mostly(values, lambda value: isinstance(value, str | list))
     if field in ("conversation_id", "turn_id") and are_prose(values):
         return False
     if field == "conversation_id" and are_mostly(values, lambda value: value == "" or _is_date(value)):

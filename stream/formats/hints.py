@@ -36,7 +36,7 @@ HINTS = {
         *("pregunta", "requête"),
     ),
     "answer": (
-        *("answer", "completion", "response", "output", "reply", "bot_message", "generated", "antwort"),
+        *("answer", "completion", "response", "output", "reply", "bot_message", "generation", "generated", "antwort"),
         *("respuesta", "réponse", "reponse"),
     ),
     "text": (

@@ -458,3 +458,18 @@ def test_what_is_the_same_in_each_exchange_says_not_who_speaks() -> None:
     assert done.read == 3
     assert 'question = "customDimensions.question"' in done.text
     assert 'date_format = "%m/%d/%Y, %I:%M:%S.%f %p"' in done.text
+
+
+def test_what_is_alike_in_every_record_is_no_answer() -> None:
+    records = [
+        {
+            "input": {"prompt": f"Where is parcel {number}?"},
+            "output": {
+                "outputContentType": "application/json",
+                "body": {"generation": f"In shop {number}, by the till."},
+            },
+        }
+        for number in range(6)
+    ]
+    mapping = propose_mapping(records, "log.jsonl").text
+    assert 'answer = "output.body.generation"' in mapping
