@@ -59,6 +59,17 @@ def documents_beside(output: object) -> list[dict[str, Any]]:
     return read_documents(first(mapping(nested(output)), *DOCUMENTS))
 
 
+def documents_on_your_data(context: object) -> list[dict[str, Any]]:
+    """Read what Azure found "on your data" for a message: its answer names them [doc1], [doc2] by their places.
+
+    >>> documents_on_your_data({"citations": [{"content": "By card.", "title": "Pay", "chunk_id": "0"}]})
+    [{'doc_id': 'doc1', 'title': 'Pay', 'text': 'By card.'}]
+    """
+    citations = mapping(nested(context)).get("citations")
+    read = [read_document(item) for item in citations] if isinstance(citations, list) else []
+    return [document | {"doc_id": f"doc{place}"} for place, document in enumerate(read, 1) if document is not None]
+
+
 def read_document(item: object) -> dict[str, Any] | None:
     """Read one document; one without an id has a digest of its text for it. None for what is no document."""
     if isinstance(item, int) and not isinstance(item, bool):

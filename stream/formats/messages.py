@@ -7,7 +7,7 @@ from typing import Any
 
 from turnsignal.stream.formats.acting import read_acts
 from turnsignal.stream.formats.cut_off import is_cut
-from turnsignal.stream.formats.documents import documents_beside, documents_in, found_in, once
+from turnsignal.stream.formats.documents import documents_beside, documents_in, documents_on_your_data, found_in, once
 from turnsignal.stream.formats.one_text import plain_text
 from turnsignal.stream.formats.protocol import Assumed, Message, Record, TurnFields
 from turnsignal.stream.formats.times import BEGAN, oldest_first, time_in
@@ -166,6 +166,8 @@ def read_message(item: Record, assumed: Assumed) -> Message | None:
         role = "tool"
     if role == "tool" and documents is None:
         documents = documents_in(content)
+    if role == "assistant" and "context" in item:
+        documents = documents or documents_on_your_data(item["context"])
     text = text or (refusal_of(item) if role == "assistant" else "")
     called = calls_of(item) if role == "assistant" else []
     assumed[REDACTED] += is_redacted(text)
