@@ -27,6 +27,8 @@ _UNIT_KINDS = {
     "highlights": "sections",
     "placeholders": "sections",
 }
+_FEW_WORDS = 12  #: below this many words, a hyphen or an apostrophe decides: the check counts its sides as two words
+_COUNTS_AS_TWO = "the check counts “two-factor” and “user's” as two words each"
 BLANK_LINE = r"\n[ \t]*\n\s*\S"  #: pattern of an empty line and the start of the next paragraph
 
 
@@ -57,6 +59,8 @@ def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
         elif unit == "sections":
             spans += [match.span() for match in SAYS["section"].finditer(sentence.text)]
             spans += [match.span() for match in QUOTED.finditer(sentence.text) if SAYS["section"].search(match[0])]
+        if unit == "words" and amount.high is not None and amount.high < _FEW_WORDS:
+            doubt = doubt or f"so few words that it matters what counts as one ({_COUNTS_AS_TWO})"
         for name in _counted(amount, unit, sentence):
             kind = "case" if name.startswith("case.") else _UNIT_KINDS.get(unit, "counts")
             yield from asked([name], kind, *spans, doubt=doubt)

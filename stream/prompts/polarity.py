@@ -58,6 +58,9 @@ def turned(masked: str, check: RequestedCheck) -> str | None:
     some = _SAYS["not_every"].search(piece)
     if some is not None:
         return f"may hold of some answers only ({some[0].casefold()})"
+    permission = _SAYS["permission"].search(piece)
+    if permission is not None:
+        return _permitted(permission[0])
     if is_bound(check.check) or check.kind == "counts":
         return _bounded(text, check.spans[0] if check.kind != "citations" else (0, len(text)))
     if not _forbids(masked, check):
@@ -195,6 +198,9 @@ def _denied(text: str, span: Span, check: RequestedCheck) -> str | None:
     earlier = [piece for piece in denying if piece[0] <= own[0]]
     later = [piece for piece in denying if piece[0] > own[0]]  # "emojis, headings and tables are forbidden"
     piece = earlier[-1] if earlier else later[0] if later else own
+    permission = _SAYS["permission"].search(text[slice(*piece)])
+    if permission is not None:  # "You need not use headings, bold or tables."
+        return _permitted(permission[0])
     denials = list(_SAYS["denial"].finditer(text[slice(*piece)]))
     if earlier and piece != own:
         fresh = text[piece[1] : start if check.kind in _NAMED else own[1]]
@@ -238,6 +244,10 @@ def _denying(text: str) -> list[Span]:
 def _blank(pattern: Any, text: str) -> str:
     blanked: str = pattern.sub(lambda match: "¦" * len(match[0]), text)
     return blanked
+
+
+def _permitted(words: str) -> str:
+    return f"leaves it open ({words.casefold()})"
 
 
 def _reason(words: str) -> str | None:

@@ -25,6 +25,10 @@ _OPTIONS.log_errors = False
 
 #: relation → what to add to the number for the lower and the upper bound; None: no such bound
 _RELATIONS: dict[str, tuple[int | None, int | None]] = {
+    "at or above|at or over|equal to or above|equal to or more than|more than or equal to|greater than or equal to"
+    "|above or equal to": (0, None),
+    "at or below|at or under|to or below|to or under|equal to or below|equal to or less than|less than or equal to"
+    "|fewer than or equal to|below or equal to|up to and including": (None, 0),
     "at least|no fewer than|no less than|not fewer than|not less than|a minimum of|minimum of|minimum|min": (0, None),
     "more than|longer than|over|above": (1, None),
     "at most|no more than|not more than|no longer than|up to|a maximum of|maximum of|maximum|max|within|not exceed"
