@@ -1,9 +1,9 @@
 """Banned: the checks for words that must not appear.
 
-Most are `keywords.forbidden_words`, whole words in either case. Four kinds are not: an ending that follows a sign, as in
-"*innen", stands within words; a phrase with capitals where small letters are usual, as "The End", is meant as it is
-written, because "in the end" is not forbidden; so is a spelling that differs from the one that is prescribed in capitals
-alone, as "wifi" from "WiFi"; and of an exclamation, as "Great!", the sign is a part: "a great deal" is not forbidden.
+Most are `keywords.forbidden_words`, whole words in either case. Four kinds are not: an ending that follows a sign, as
+in "*innen", stands within words; a phrase with capitals where small letters are usual, as "The End", is meant as it is
+written, because "in the end" is not forbidden; so is a spelling that differs from the prescribed one in capitals alone,
+as "wifi" from "WiFi"; and of an exclamation, as "Great!", the sign is a part: "a great deal" is not forbidden.
 """
 
 from collections.abc import Iterator, Sequence

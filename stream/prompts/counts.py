@@ -1,10 +1,11 @@
 """Counts: the checks of what a sentence wants so many of: words, sentences, parts, or a word itself."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from turnsignal.stream.names import Value, write_name
+from turnsignal.stream.names import Value, parse_name, write_name
 from turnsignal.stream.prompts.instructions import NO_WORDS, SAYS, Sentence, asked
 from turnsignal.stream.prompts.leftover import RequestedCheck
+from turnsignal.stream.prompts.reading import Proposal
 from turnsignal.stream.prompts.wording import QUOTED, Amount, amounts, negated
 
 _COUNTED = {
@@ -28,8 +29,20 @@ _UNIT_KINDS = {
     "placeholders": "sections",
 }
 _FEW_WORDS = 12  #: below this many words, a hyphen or an apostrophe decides: the check counts its sides as two words
-_COUNTS_AS_TWO = "the check counts “two-factor” and “user's” as two words each"
+_COUNTS_AS_TWO = "so few words that it matters what is one (the check counts “two-factor” and “user's” as two)"
 BLANK_LINE = r"\n[ \t]*\n\s*\S"  #: pattern of an empty line and the start of the next paragraph
+
+
+def doubt_few_words(proposals: Iterable[Proposal]) -> list[Proposal]:
+    """Return proposals, those doubtful that allow so few words that the answer hangs on what counts as one."""
+    return [
+        one._replace(doubt=_COUNTS_AS_TWO)
+        if one.doubt is None
+        and one.check.startswith(_COUNTED["words"])
+        and int(parse_name(one.check).params.get("at_most", _FEW_WORDS)) < _FEW_WORDS
+        else one
+        for one in proposals
+    ]
 
 
 def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
@@ -59,8 +72,6 @@ def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
         elif unit == "sections":
             spans += [match.span() for match in SAYS["section"].finditer(sentence.text)]
             spans += [match.span() for match in QUOTED.finditer(sentence.text) if SAYS["section"].search(match[0])]
-        if unit == "words" and amount.high is not None and amount.high < _FEW_WORDS:
-            doubt = doubt or f"so few words that it matters what counts as one ({_COUNTS_AS_TWO})"
         for name in _counted(amount, unit, sentence):
             kind = "case" if name.startswith("case.") else _UNIT_KINDS.get(unit, "counts")
             yield from asked([name], kind, *spans, doubt=doubt)

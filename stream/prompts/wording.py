@@ -244,11 +244,12 @@ def _begins_anew(before: str, denied: int, after: str) -> bool:
     "Do not" may deny several verbs, "no" denies none, and a verb that comes again begins a contrast: "don't use bold,
     use bullets". denied: where the last denial ends; after: the text that follows.
     """
-    verb = _NEW_VERB.search(before[denied:] + _FIRST_WORD.match(after)[0])
+    rest = before[denied:] + _FIRST_WORD.match(after)[0]
+    verb = _NEW_VERB.search(rest)
+    if _NOUN_DENIED.search(before[:denied]) is not None:
+        return verb is not None or _NEW_EDGE.search(rest) is not None
     if verb is None:
         return False
-    if _NOUN_DENIED.search(before[:denied]) is not None:
-        return True
     first = _FIRST_WORD.match(before[denied:].lstrip())[0].casefold()
     return bool(first) and first == verb["verb"].casefold()
 
@@ -295,7 +296,13 @@ _TURN = compile_pattern(
     r"|(?:more|fewer|less|longer|shorter) than)\b"
 )
 _NEW_VERB = compile_pattern(
-    r"[,;]\s+(?:and\s+|then\s+|but\s+)?(?P<verb>use|write|keep|begin|start|end|finish|close|sign|open|say|give|answer|reply|respond|greet|put|cite)\b"
+    r"[,;]\s+(?:and\s+|then\s+|but\s+)?(?P<verb>use|write|keep|begin|start|end|finish|close|sign|open|say|give|answer|reply|respond|greet|put|cite"
+    r"|include|add|mention|contain)\b"
+)
+#: 'no headings and start with "Hello"': "no" denies a thing, and what an answer starts or ends with is none
+_NEW_EDGE = compile_pattern(
+    r"\band\s+(?:then\s+|always\s+)?(?:begin|start|open|end|finish|close|conclude|sign)s?"
+    r"(?:$|(?:\s+[\w'’-]+){0,4}?\s+(?:with|by|as|off)\b)"
 )
 _NOUN_DENIED = compile_pattern(r"\b(?:no|without|free of|zero)$")
 _FIRST_WORD = compile_pattern(r"[\pL'’]*")

@@ -1,4 +1,4 @@
-"""A verb names no word, what need not be forbids nothing, and a word is forbidden with its sign and as it is written."""
+"""A verb names no word, what need not be is not forbidden, and a word is forbidden with its sign."""
 
 import pytest
 
