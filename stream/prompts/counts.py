@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from turnsignal.stream.names import Value, parse_name, write_name
+from turnsignal.stream.prompts.characters import character_limits
 from turnsignal.stream.prompts.instructions import NO_WORDS, SAYS, Sentence, asked
 from turnsignal.stream.prompts.leftover import RequestedCheck
 from turnsignal.stream.prompts.reading import Proposal
@@ -17,7 +18,9 @@ _COUNTED = {
     "capitals": "case.capital_word_frequency",
 }
 _AT_LEAST = frozenset({"highlights", "placeholders", "capitals"})  #: a plain number of these is a lower bound
-_OF_PARTS = frozenset({"words", "sentences", "bullets", "sections", "paragraphs"})  #: an answer's, or a part's
+_OF_PARTS = frozenset(
+    {"words", "characters", "sentences", "bullets", "sections", "paragraphs"}
+)  #: an answer's, or a part's
 #: unit → the kind of wording that it has in leftover.toml; the others are counts
 _UNIT_KINDS = {
     "times": "letters",
@@ -105,6 +108,8 @@ def _counted(amount: Amount, unit: str, sentence: Sentence) -> Iterator[str]:
         if amount.exact and unit in _AT_LEAST:
             del bounds["at_most"]
         yield from _named(_COUNTED[unit], bounds)
+    elif unit == "characters":
+        yield from () if amount.exact else character_limits(amount)
     elif unit == "exclamations":
         yield from _named("keywords.letter_frequency", amount.bounds(), letter="!")
     elif unit == "hashtags":

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from turnsignal.stream.names import parse_name
+from turnsignal.stream.prompts.characters import is_character_limit
 from turnsignal.stream.prompts.conditions import condition, platforms_in, without_no_conditions
 from turnsignal.stream.prompts.polarity import explains
 from turnsignal.stream.prompts.reading import Proposal
@@ -49,6 +50,8 @@ def waives(masked: str) -> bool:
 def _other(one: Proposal, waiving: dict[str, list[_Waiver]], rivals: dict[str, list[Proposal]]) -> str | None:
     """Return the sentence that holds the exception to a check, None if there is none."""
     kinds = [kind for kind, starts in _WAIVERS.items() if one.check.startswith(starts)]
+    if is_character_limit(one.check):
+        kinds.append("length")
     if _aspect(one.check) == "end" and _QUESTIONED in one.check:
         kinds.append("question")  # 'End with "Anything else?"'
     for sentence, platforms in (waiver for kind in kinds for waiver in waiving.get(kind, ())):

@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from turnsignal.stream.prompts.characters import is_character_limit
 from turnsignal.stream.prompts.leftover import RequestedCheck, Span
 from turnsignal.stream.prompts.wording import amounts, compile_pattern, read_patterns
 
@@ -86,7 +87,11 @@ def denies(masked: str) -> bool:
 
 def is_bound(check: str) -> bool:
     """Return whether a check, by its name, is of an amount."""
-    return check.startswith(_BOUNDS) and not check.startswith("keywords.letter_frequency(at_most=0")
+    return (
+        is_character_limit(check)
+        or check.startswith(_BOUNDS)
+        and not check.startswith("keywords.letter_frequency(at_most=0")
+    )
 
 
 def explains(masked: str) -> bool:

@@ -32,7 +32,11 @@ _RELATIONS: dict[str, tuple[int | None, int | None]] = {
     "at least|no fewer than|no less than|not fewer than|not less than|a minimum of|minimum of|minimum|min": (0, None),
     "more than|longer than|over|above": (1, None),
     "at most|no more than|not more than|no longer than|up to|a maximum of|maximum of|maximum|max|within|not exceed"
-    "|not exceeding|limited to|limit of|limit to|exceeding|exceed|not over|not longer than": (None, 0),
+    "|not exceeding|limited to|limit of|limit to|exceeding|exceed|not over|not longer than"
+    "|fit into|fit in|fits into|fits in": (
+        None,
+        0,
+    ),
     "fewer than|less than|under|below|shorter than": (None, -1),
     "exactly|precisely|only|just": (0, 0),
 }
@@ -51,6 +55,7 @@ UNITS = {
     r"|(?:all[ -](?:caps|capital)|uppercase|fully capitali[sz]ed|capitali[sz]ed|capital) words?",
     "highlights": r"highlighted (?:text )?(?:sections?|phrases?|parts?)|(?:italic|bold)(?:i[sz]ed|ed)? (?:text )?\w+",
     "words": r"words?",
+    "characters": r"characters?|chars?",
     "sentences": r"sentences?",
     "paragraphs": r"paragraphs?",
     "bullets": r"(?:bullet(?:ed)?[ -]?(?:points?|lists?|items?)|bullets|bulleted list items?)",
