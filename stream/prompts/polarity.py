@@ -87,10 +87,8 @@ def denies(masked: str) -> bool:
 
 def is_bound(check: str) -> bool:
     """Return whether a check, by its name, is of an amount."""
-    return (
-        is_character_limit(check)
-        or check.startswith(_BOUNDS)
-        and not check.startswith("keywords.letter_frequency(at_most=0")
+    return is_character_limit(check) or (
+        check.startswith(_BOUNDS) and not check.startswith("keywords.letter_frequency(at_most=0")
     )
 
 

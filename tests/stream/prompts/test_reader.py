@@ -489,7 +489,7 @@ def test_a_sentence_may_end_within_quotation_marks() -> None:
 @pytest.mark.parametrize(
     "sentence",
     [
-        "Replies are limited to 280 characters.",
+        "Replies are limited to 9000 characters.",
         "Spell out numbers.",
         "Classify each message as spam or ok.",
         "Body text: 100-150 words.",
