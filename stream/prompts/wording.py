@@ -41,8 +41,9 @@ _RELATIONS: dict[str, tuple[int | None, int | None]] = {
     "exactly|precisely|only|just": (0, 0),
 }
 _AFTER: dict[str, tuple[int | None, int | None]] = {
-    r"or more|\+|at least|minimum|min|or longer": (0, None),
-    "or fewer|or less|at most|max|maximum|or shorter|tops|is the limit|is the maximum|is the max|is the upper limit"
+    r"or more|\+|at least|at the least|at the very least|minimum|min|or longer": (0, None),
+    "or fewer|or less|at most|at the most|at the very most"
+    "|max|maximum|or shorter|tops|is the limit|is the maximum|is the max|is the upper limit"
     "|are the limit|are the maximum|is your limit|is our limit": (None, 0),
 }
 _ALL_RELATIONS = "|".join(sorted("|".join(_RELATIONS).split("|"), key=len, reverse=True))

@@ -103,6 +103,8 @@ def test_two_spellings_that_are_both_forbidden_are_one_word() -> None:
         ("Keep messages to or below 40 words.", "at_most=40"),
         ("Use less than or equal to 40 words.", "at_most=40"),
         ("Keep it below 40 words.", "at_most=39"),
+        ("Use thirty words at the most.", "at_most=30"),
+        ("Use 30 words at the very least.", "at_least=30"),
         ("Write at or above 20 words.", "at_least=20"),
         ("Write above 20 words.", "at_least=21"),
     ],
@@ -119,3 +121,8 @@ def test_so_few_words_that_a_hyphen_decides_are_doubtful(rule: str) -> None:
 @pytest.mark.parametrize("rule", ["Use at most 12 words.", "Use at least 3 words."])
 def test_more_words_or_a_least_number_are_not(rule: str) -> None:
     assert len(active(rule)) == 1
+
+
+@pytest.mark.parametrize("rule", ["No ellipsis.", "Never use ellipses.", "Do not use emojis or ellipses."])
+def test_an_ellipsis_is_a_sign(rule: str) -> None:
+    assert any("…" in check for check in active(rule))
