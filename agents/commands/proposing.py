@@ -28,7 +28,7 @@ def choose(reading: PromptReading) -> PromptReading:
         try:
             name = parse_check(one.check).name
         except ConfigError as error:
-            settled[one.check] = one._replace(doubt=one_line(str(error)))
+            settled[one.check] = one._replace(doubt="; ".join(filter(None, (one.doubt, one_line(str(error))))))
         else:
             settled.setdefault(name, one._replace(check=name))
     kept = {sentence for one in settled.values() if one.doubt is None for sentence in one.sentences}

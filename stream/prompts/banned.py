@@ -1,8 +1,9 @@
 """Banned: the checks for words that must not appear.
 
-Most are `keywords.forbidden_words`, whole words in either case. Two kinds are not: an ending that follows a sign, as in
-"*innen", stands within words; and a phrase with capitals where small letters are usual, as "The End", is meant as it is
-written, because "in the end" is not forbidden.
+Most are `keywords.forbidden_words`, whole words in either case. Four kinds are not: an ending that follows a sign, as
+in "*innen", stands within words; a phrase with capitals where small letters are usual, as "The End", is meant as it is
+written, because "in the end" is not forbidden; so is a spelling that differs from the prescribed one in capitals alone,
+as "wifi" from "WiFi"; and of an exclamation, as "Great!", the sign is a part: "a great deal" is not forbidden.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,23 +11,47 @@ from collections.abc import Iterator, Sequence
 import re2
 
 from turnsignal.stream.names import write_name
-from turnsignal.stream.prompts.wording import compile_pattern
+from turnsignal.stream.prompts.wording import QUOTED, compile_pattern
 
 _ENDING = compile_pattern(r"^[*:_/·+][\pL]")
 _TITLE = compile_pattern(r"^(?-i:The|A|An|In|To|At|By|On|For|Of)(?:\s+(?-i:\p{Lu})[\pL’'-]*)+$")
+_EXCLAMATION = compile_pattern(r"^\W*([\pL\pN'’-]+)([!?])\W*$")
 
 
-def banned(words: Sequence[str]) -> Iterator[str]:
-    """Yield the checks that find words: the names of one for plain words, and of one for each other kind."""
+def banned(words: Sequence[str], sentence: str) -> Iterator[str]:
+    """Yield the checks that find words: the names of one for plain words, and of one for each other kind.
+
+    sentence: as written, which may prescribe another spelling, and quote a word with its exclamation mark.
+    """
+    signs = _signs(sentence)
     endings = [word for word in words if _ENDING.search(word) is not None]
-    titles = [word for word in words if _TITLE.search(word) is not None]
-    plain = [word for word in words if word not in endings and word not in titles]
+    exclaimed = [word for word in words if word in signs]
+    written = [word for word in words if _TITLE.search(word) is not None or _is_misspelt(word, words, sentence)]
+    plain = [word for word in words if word not in {*endings, *exclaimed, *written}]
     if plain:
         yield write_name("keywords.forbidden_words", {"words": "|".join(plain)})
     if endings:
         yield write_name("pattern.forbid", {"regex": rf"(?i)(?:{'|'.join(map(re2.escape, endings))})\b"})
-    if titles:
-        yield write_name("pattern.forbid", {"regex": rf"\b(?:{'|'.join(map(_spaced, titles))})\b"})
+    if exclaimed:
+        shouts = "|".join(re2.escape(word + signs[word]) for word in exclaimed)
+        yield write_name("pattern.forbid", {"regex": rf"(?i)\b(?:{shouts})"})
+    if written:
+        yield write_name("pattern.forbid", {"regex": rf"\b(?:{'|'.join(map(_spaced, written))})\b"})
+
+
+def _signs(sentence: str) -> dict[str, str]:
+    """Return the words that a sentence quotes with a sign behind them: word → `!` or `?`."""
+    quotes = (_EXCLAMATION.search(next(filter(None, quote.groups()))) for quote in QUOTED.finditer(sentence))
+    return {quote[1]: quote[2] for quote in quotes if quote is not None}
+
+
+def _is_misspelt(word: str, words: Sequence[str], sentence: str) -> bool:
+    """Return whether a sentence has the same word with other capitals, too, and does not forbid it.
+
+    The first letter of a sentence does not count, because it is a capital anyway.
+    """
+    spellings = {match[0] for match in compile_pattern(rf"\b{re2.escape(word)}\b").finditer(sentence[1:])}
+    return not spellings.issubset(words)
 
 
 def _spaced(phrase: str) -> str:

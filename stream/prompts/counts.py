@@ -1,10 +1,12 @@
 """Counts: the checks of what a sentence wants so many of: words, sentences, parts, or a word itself."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from turnsignal.stream.names import Value, write_name
+from turnsignal.stream.names import Value, parse_name, write_name
+from turnsignal.stream.prompts.characters import character_limits
 from turnsignal.stream.prompts.instructions import NO_WORDS, SAYS, Sentence, asked
 from turnsignal.stream.prompts.leftover import RequestedCheck
+from turnsignal.stream.prompts.reading import Proposal
 from turnsignal.stream.prompts.wording import QUOTED, Amount, amounts, negated
 
 _COUNTED = {
@@ -16,7 +18,9 @@ _COUNTED = {
     "capitals": "case.capital_word_frequency",
 }
 _AT_LEAST = frozenset({"highlights", "placeholders", "capitals"})  #: a plain number of these is a lower bound
-_OF_PARTS = frozenset({"words", "sentences", "bullets", "sections", "paragraphs"})  #: an answer's, or a part's
+_OF_PARTS = frozenset(
+    {"words", "characters", "sentences", "bullets", "sections", "paragraphs"}
+)  #: an answer's, or a part's
 #: unit → the kind of wording that it has in leftover.toml; the others are counts
 _UNIT_KINDS = {
     "times": "letters",
@@ -27,7 +31,21 @@ _UNIT_KINDS = {
     "highlights": "sections",
     "placeholders": "sections",
 }
+_FEW_WORDS = 12  #: below this many words, a hyphen or an apostrophe decides: the check counts its sides as two words
+_COUNTS_AS_TWO = "so few words that it matters what is one (the check counts “two-factor” and “user's” as two)"
 BLANK_LINE = r"\n[ \t]*\n\s*\S"  #: pattern of an empty line and the start of the next paragraph
+
+
+def doubt_few_words(proposals: Iterable[Proposal]) -> list[Proposal]:
+    """Return proposals, those doubtful that allow so few words that the answer hangs on what counts as one."""
+    return [
+        one._replace(doubt=_COUNTS_AS_TWO)
+        if one.doubt is None
+        and one.check.startswith(_COUNTED["words"])
+        and int(parse_name(one.check).params.get("at_most", _FEW_WORDS)) < _FEW_WORDS
+        else one
+        for one in proposals
+    ]
 
 
 def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
@@ -90,6 +108,8 @@ def _counted(amount: Amount, unit: str, sentence: Sentence) -> Iterator[str]:
         if amount.exact and unit in _AT_LEAST:
             del bounds["at_most"]
         yield from _named(_COUNTED[unit], bounds)
+    elif unit == "characters":
+        yield from () if amount.exact else character_limits(amount)
     elif unit == "exclamations":
         yield from _named("keywords.letter_frequency", amount.bounds(), letter="!")
     elif unit == "hashtags":

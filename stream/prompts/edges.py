@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from turnsignal.stream.names import parse_name
+from turnsignal.stream.prompts.characters import is_character_limit
 from turnsignal.stream.prompts.conditions import condition
 from turnsignal.stream.prompts.polarity import denies
 from turnsignal.stream.prompts.reading import Exemption, Proposal
@@ -53,6 +54,8 @@ def _doubt(proposal: Proposal, taking: dict[str, list[str]]) -> str | None:
     check = proposal.check
     at_end, at_start = is_last(check), is_first(check)
     is_floor = check.startswith("length.") and bool(parse_name(check).params.get("at_least"))
+    if is_character_limit(check):
+        at_start, is_floor = False, check.startswith("pattern.require")
     for edge in [name for name, is_asked in (("last", at_end), ("first", at_start)) if is_asked]:
         other = _other(taking[edge], proposal)
         if other and condition(mask(other), "")[1] is None:

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from turnsignal.stream.names import parse_name
+from turnsignal.stream.prompts.characters import is_character_limit
 from turnsignal.stream.prompts.conditions import condition, platforms_in, without_no_conditions
 from turnsignal.stream.prompts.polarity import explains
 from turnsignal.stream.prompts.reading import Proposal
@@ -21,6 +22,7 @@ _WAIVERS: dict[str, tuple[str, ...]] = {kind: tuple(starts) for kind, starts in 
 _ASPECTS: dict[str, str] = _BUILT["aspects"]
 _ASSERTED = ("json", "lower", "upper", "language")  #: kinds of which another thing is asked, and none denied
 _SOME = ("only under a condition", "may hold of some answers only", "comes after a condition")
+_QUESTIONED = r"\\?["  #: in the name of a check: a question mark, and what may stand behind it
 _Waiver = tuple[str, tuple[str, ...]]
 _SHOWN = 80  #: characters of the other sentence in the reason for a doubt
 
@@ -48,6 +50,10 @@ def waives(masked: str) -> bool:
 def _other(one: Proposal, waiving: dict[str, list[_Waiver]], rivals: dict[str, list[Proposal]]) -> str | None:
     """Return the sentence that holds the exception to a check, None if there is none."""
     kinds = [kind for kind, starts in _WAIVERS.items() if one.check.startswith(starts)]
+    if is_character_limit(one.check):
+        kinds.append("length")
+    if _aspect(one.check) == "end" and _QUESTIONED in one.check:
+        kinds.append("question")  # 'End with "Anything else?"'
     for sentence, platforms in (waiver for kind in kinds for waiver in waiving.get(kind, ())):
         if sentence not in one.sentences and not _are_apart(one.platforms, platforms):
             return sentence

@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from turnsignal.stream.prompts.characters import is_character_limit
 from turnsignal.stream.prompts.leftover import RequestedCheck, Span
 from turnsignal.stream.prompts.wording import amounts, compile_pattern, read_patterns
 
@@ -58,6 +59,9 @@ def turned(masked: str, check: RequestedCheck) -> str | None:
     some = _SAYS["not_every"].search(piece)
     if some is not None:
         return f"may hold of some answers only ({some[0].casefold()})"
+    permission = _SAYS["permission"].search(piece)
+    if permission is not None:
+        return _permitted(permission[0])
     if is_bound(check.check) or check.kind == "counts":
         return _bounded(text, check.spans[0] if check.kind != "citations" else (0, len(text)))
     if not _forbids(masked, check):
@@ -83,7 +87,9 @@ def denies(masked: str) -> bool:
 
 def is_bound(check: str) -> bool:
     """Return whether a check, by its name, is of an amount."""
-    return check.startswith(_BOUNDS) and not check.startswith("keywords.letter_frequency(at_most=0")
+    return is_character_limit(check) or (
+        check.startswith(_BOUNDS) and not check.startswith("keywords.letter_frequency(at_most=0")
+    )
 
 
 def explains(masked: str) -> bool:
@@ -195,6 +201,9 @@ def _denied(text: str, span: Span, check: RequestedCheck) -> str | None:
     earlier = [piece for piece in denying if piece[0] <= own[0]]
     later = [piece for piece in denying if piece[0] > own[0]]  # "emojis, headings and tables are forbidden"
     piece = earlier[-1] if earlier else later[0] if later else own
+    permission = _SAYS["permission"].search(text[slice(*piece)])
+    if permission is not None:  # "You need not use headings, bold or tables."
+        return _permitted(permission[0])
     denials = list(_SAYS["denial"].finditer(text[slice(*piece)]))
     if earlier and piece != own:
         fresh = text[piece[1] : start if check.kind in _NAMED else own[1]]
@@ -238,6 +247,10 @@ def _denying(text: str) -> list[Span]:
 def _blank(pattern: Any, text: str) -> str:
     blanked: str = pattern.sub(lambda match: "¦" * len(match[0]), text)
     return blanked
+
+
+def _permitted(words: str) -> str:
+    return f"leaves it open ({words.casefold()})"
 
 
 def _reason(words: str) -> str | None:

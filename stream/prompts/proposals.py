@@ -29,6 +29,7 @@ from turnsignal.stream.prompts.wording import (
 
 _STYLES = read_patterns(WORDED["styles"])
 _ANY_THING = compile_pattern(rf"\b(?:{'|'.join(WORDED['forbidden'])})\b")
+_TAIL = r"[^\pL\pN?]*"  #: what may stand behind the last words: a full stop, quotation marks, bold, an emoji
 ADDRESS = r"(?i)https?://|\bwww\."  #: pattern of a check that forbids addresses
 #: patterns of checks that forbid emojis, hashtags, HTML, Markdown, and words in capitals
 EMOJIS: str = WORDED["forbidden"]["emojis?|emoticons?"]
@@ -85,12 +86,12 @@ def _ends(sentence: Sentence) -> Iterator[RequestedCheck]:
             phrase = "|".join(_spaced(one) for one in phrases)
             phrase = f"(?:{phrase})" if len(phrases) > 1 else phrase
             if negated(sentence.masked, match.start()):
-                edge = rf"{phrase}[\W_]*\z" if at_end else rf"\A\W*{phrase}(?:\W|\z)"
+                edge = rf"{phrase}{_TAIL}\z" if at_end else rf"\A\W*{phrase}(?:\W|\z)"
                 name = write_name("pattern.forbid", {"regex": f"(?i){edge}"})
-            elif at_end and len(phrases) == 1 and not _SIGNED.intersection(phrases[0]):
+            elif at_end and len(phrases) == 1 and SAYS["to_the_letter"].search(sentence.masked) is not None:
                 name = write_name("startend.end_checker", {"phrase": phrases[0]})
             else:
-                edge = rf"{phrase}[\W_]*\z" if at_end else rf"\A\s*{phrase}"
+                edge = rf"{phrase}{_TAIL}\z" if at_end else rf"\A\s*{phrase}"
                 name = write_name("pattern.require", {"regex": f"(?i){edge}"})
             spans = [(match.start(), match.start() + 1), *(quote.span() for quote in quotes)]
             yield from asked([name], "edges", *spans, doubt=doubt)
@@ -118,7 +119,7 @@ def _asks_back(sentence: Sentence) -> Iterator[RequestedCheck]:
         about = SAYS["about"].match(sentence.masked[match.end() :])
         end = match.end() + (0 if about is None else about.end())
         kind = "pattern.forbid" if negated(sentence.masked, match.start()) else "pattern.require"
-        name = write_name(kind, {"regex": r"\?[\"”’')\]*_]*\s*\z"})
+        name = write_name(kind, {"regex": rf"\?{_TAIL}\z"})
         yield from asked([name], "question", (match.end() - 8, end))
 
 
@@ -199,6 +200,8 @@ def _cases(sentence: Sentence) -> Iterator[RequestedCheck]:
         return  # "not in capital letters": small letters alone are not asked for
     for pattern, name in ((SAYS["any_upper"], "case.lower"), (SAYS["any_lower"], "case.upper")):
         match = pattern.search(masked)
+        if match is not None and SAYS["for_emphasis"].search(masked[match.end() :]) is not None:
+            return  # capitals are not forbidden elsewhere
         if match is not None and forbidden(masked, *match.span()):
             yield from asked([name], "case", (match.end() - 1, match.end()))
             return
@@ -218,7 +221,7 @@ def _languages(sentence: Sentence) -> Iterator[RequestedCheck]:
 
 
 def _forbids(sentence: Sentence) -> Iterator[RequestedCheck]:
-    masked = sentence.masked
+    masked = SAYS["reason"].sub(lambda reason: "¦" * len(reason[0]), sentence.masked)
     if SAYS["in_cells"].search(masked) or not _ANY_THING.search(masked):
         return
     named: list[Span] = []
@@ -266,7 +269,8 @@ def _citations(sentence: Sentence) -> Iterator[RequestedCheck]:
         yield from asked([name], "citations", *spans)
     yield from asked(_citation_places(masked), "citations", *spans)
     match = SAYS["must_cite"].search(masked)
-    if match is not None and not negated(masked, match.start()):
+    is_against = match is not None and SAYS["must_not_cite"].search(match[0]) is not None
+    if match is not None and not is_against and not negated(masked, match.start()):
         yield from asked(["citation.required"], "citations", *spans)
 
 
@@ -299,8 +303,6 @@ def _platforms(sentence: Sentence) -> Iterator[RequestedCheck]:
             yield from asked([f"platform.{name}"], "platforms", (match.start(), match.start() + 1))
 
 
-#: signs of what models set on two lines ("Best regards,\nAda"), or without the last of them
-_SIGNED = frozenset(",.")
 _IN_CODE = frozenset(
     WORDED["forbidden"][thing] for thing in WORDED["in_code"]
 )  #: patterns of what code may not hold either

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.bullets import any_bullets
+from turnsignal.stream.prompts.characters import doubt_rivals
 from turnsignal.stream.prompts.conditions import condition, goes_back, opens, platforms_in, without_clause
 from turnsignal.stream.prompts.conflicts import merge, settle
+from turnsignal.stream.prompts.counts import doubt_few_words
 from turnsignal.stream.prompts.exceptions import excepted
 from turnsignal.stream.prompts.headings import UNKNOWN, kind_of
 from turnsignal.stream.prompts.instructions import LANGUAGES, Sentence
@@ -135,6 +137,7 @@ def read_prompt(text: str) -> PromptReading:
     proposals = lifted(list(proposed.values()), placed)
     proposals = settle(proposals, placed, exempt, is_one_text=bool(order))
     proposals = excepted(proposals, placed, {one.sentence for one in exempt.values()})
+    proposals = doubt_rivals(doubt_few_words(proposals))
     sure = {proposal.check for proposal in proposals if proposal.doubt is None}
     plainly = sum(any(name in sure for name in names) for names in covered)
     exemptions = tuple(exempt.values())

@@ -14,8 +14,10 @@ from turnsignal.stream.prompts.leftover import RequestedCheck, Span
 from turnsignal.stream.prompts.wording import QUOTED, amounts, forbidden, listed, negated
 
 _OTHERWISE = "says what to use rather than something else"
+_SINGLE = "a single letter may be a number or stand for something else"
 _LISTS = 20  #: how many matches in one sentence are tried as the start of a list of words
 _SPOKEN = frozenset({"say", "saying", "use", "using"})
+_VERBS = frozenset({"word", "phrase", "term", "name"})  #: of the nouns below, those that are verbs, too
 _NAMING = ("word", "words", "phrase", "phrases", "term", "terms", "name", "names")
 
 
@@ -34,7 +36,7 @@ def keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
         end = start + len(SAYS["until"].split(masked[start:], 1)[0])
         words = _words(sentence.text[start:end], "")
         if words:
-            yield from asked(banned(words), "words", written.span(), *_spans(words, sentence.text, start, end))
+            yield from _prohibited(words, sentence.text, written.span(), *_spans(words, sentence.text, start, end))
             return
     for match in islice(SAYS["list"].finditer(masked), _LISTS):
         if SAYS["no_list"].search(SAYS["each_answer"].sub("", masked[max(0, match.start() - 40) : match.start()])):
@@ -49,14 +51,14 @@ def keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
             continue  # counted as a letter
         if match[0].rstrip().endswith(" of") or SAYS["naming"].search(rest):
             continue  # "include the words …": the list begins later
-        words = _words(rest, match["what"])
+        is_verb = SAYS["verb_before"].search(masked[: match.start()]) is not None
+        words = _words(rest, "" if is_verb and match["what"].casefold() in _VERBS else match["what"])
         no = forbidden(masked, match.start(), end)
         if not words or (not no and SAYS["example"].search(match[0])):
             continue
         if not no and SAYS["choice"].search(masked):
             return  # one of them is enough
         if no or SAYS["asks"].search(masked[: match.end()]):
-            names = banned(words) if no else [write_name("keywords.existence", {"words": "|".join(words)})]
             spans = [match.span(), *_spans(words, sentence.text, match.end(), end)]
             either = "leaves a choice" if not no and SAYS["either"].search(masked[match.end() : end]) else None
             if not no and match["what"].casefold().startswith("us") and SAYS["in_a_way"].search(masked[match.end() :]):
@@ -69,7 +71,12 @@ def keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
                 either = "says in which place or sense"  # 'never use "please" as the first word'
             elif not no and _is_habit(masked, match[0]):
                 either = "may say how to speak"  # 'be polite: say "please"'
-            yield from asked(names, "words", *spans, doubt=either or otherwise(masked))
+            doubt = either or otherwise(masked)
+            if no:
+                yield from _prohibited(words, sentence.text, *spans, doubt=doubt)
+                return
+            name = write_name("keywords.existence", {"words": "|".join(words)})
+            yield from asked([name], "words", *spans, doubt=doubt)
             return
 
 
@@ -78,7 +85,18 @@ def _contrasted(text: str, match: Any) -> Iterator[RequestedCheck]:
     words = _words(text[slice(*match.span(SAYS["contrast"].groupindex["other"]))], "")
     if words and all(not any(map(str.isdigit, word)) for word in words):
         doubt = None if match["how"].casefold() == "never" else _OTHERWISE
-        yield from asked(banned(words), "words", match.span(), doubt=doubt)
+        yield from _prohibited(words, text, match.span(), doubt=doubt)
+
+
+def _prohibited(words: list[str], text: str, *spans: Span, doubt: str | None = None) -> Iterator[RequestedCheck]:
+    """Yield the checks for words that a sentence forbids; text: the sentence.
+
+    A single letter is doubtful: "I" is forbidden as a pronoun, and stands in "World War I" and "i.e.", too.
+    """
+    single = [word for word in words if len(word) == 1]
+    longer = [word for word in words if len(word) > 1]
+    yield from asked(banned(longer, text), "words", *spans, doubt=doubt)
+    yield from asked(banned(single, text), "words", *spans, doubt=doubt or _SINGLE)
 
 
 def _is_number(word: str) -> bool:

@@ -25,16 +25,25 @@ _OPTIONS.log_errors = False
 
 #: relation → what to add to the number for the lower and the upper bound; None: no such bound
 _RELATIONS: dict[str, tuple[int | None, int | None]] = {
+    "at or above|at or over|equal to or above|equal to or more than|more than or equal to|greater than or equal to"
+    "|above or equal to": (0, None),
+    "at or below|at or under|to or below|to or under|equal to or below|equal to or less than|less than or equal to"
+    "|fewer than or equal to|below or equal to|up to and including": (None, 0),
     "at least|no fewer than|no less than|not fewer than|not less than|a minimum of|minimum of|minimum|min": (0, None),
     "more than|longer than|over|above": (1, None),
     "at most|no more than|not more than|no longer than|up to|a maximum of|maximum of|maximum|max|within|not exceed"
-    "|not exceeding|limited to|limit of|limit to|exceeding|exceed|not over|not longer than": (None, 0),
+    "|not exceeding|limited to|limit of|limit to|exceeding|exceed|not over|not longer than"
+    "|fit into|fit in|fits into|fits in": (
+        None,
+        0,
+    ),
     "fewer than|less than|under|below|shorter than": (None, -1),
     "exactly|precisely|only|just": (0, 0),
 }
 _AFTER: dict[str, tuple[int | None, int | None]] = {
-    r"or more|\+|at least|minimum|min|or longer": (0, None),
-    "or fewer|or less|at most|max|maximum|or shorter|tops|is the limit|is the maximum|is the max|is the upper limit"
+    r"or more|\+|at least|at the least|at the very least|minimum|min|or longer": (0, None),
+    "or fewer|or less|at most|at the most|at the very most"
+    "|max|maximum|or shorter|tops|is the limit|is the maximum|is the max|is the upper limit"
     "|are the limit|are the maximum|is your limit|is our limit": (None, 0),
 }
 _ALL_RELATIONS = "|".join(sorted("|".join(_RELATIONS).split("|"), key=len, reverse=True))
@@ -47,6 +56,7 @@ UNITS = {
     r"|(?:all[ -](?:caps|capital)|uppercase|fully capitali[sz]ed|capitali[sz]ed|capital) words?",
     "highlights": r"highlighted (?:text )?(?:sections?|phrases?|parts?)|(?:italic|bold)(?:i[sz]ed|ed)? (?:text )?\w+",
     "words": r"words?",
+    "characters": r"characters?|chars?",
     "sentences": r"sentences?",
     "paragraphs": r"paragraphs?",
     "bullets": r"(?:bullet(?:ed)?[ -]?(?:points?|lists?|items?)|bullets|bulleted list items?)",
@@ -240,11 +250,12 @@ def _begins_anew(before: str, denied: int, after: str) -> bool:
     "Do not" may deny several verbs, "no" denies none, and a verb that comes again begins a contrast: "don't use bold,
     use bullets". denied: where the last denial ends; after: the text that follows.
     """
-    verb = _NEW_VERB.search(before[denied:] + _FIRST_WORD.match(after)[0])
+    rest = before[denied:] + _FIRST_WORD.match(after)[0]
+    verb = _NEW_VERB.search(rest)
+    if _NOUN_DENIED.search(before[:denied]) is not None:
+        return verb is not None or _NEW_EDGE.search(rest) is not None
     if verb is None:
         return False
-    if _NOUN_DENIED.search(before[:denied]) is not None:
-        return True
     first = _FIRST_WORD.match(before[denied:].lstrip())[0].casefold()
     return bool(first) and first == verb["verb"].casefold()
 
@@ -291,7 +302,13 @@ _TURN = compile_pattern(
     r"|(?:more|fewer|less|longer|shorter) than)\b"
 )
 _NEW_VERB = compile_pattern(
-    r"[,;]\s+(?:and\s+|then\s+|but\s+)?(?P<verb>use|write|keep|begin|start|end|finish|close|sign|open|say|give|answer|reply|respond|greet|put|cite)\b"
+    r"[,;]\s+(?:and\s+|then\s+|but\s+)?(?P<verb>use|write|keep|begin|start|end|finish|close|sign|open|say|give|answer|reply|respond|greet|put|cite"
+    r"|include|add|mention|contain)\b"
+)
+#: 'no headings and start with "Hello"': "no" denies a thing, and what an answer starts or ends with is none
+_NEW_EDGE = compile_pattern(
+    r"\band\s+(?:then\s+|always\s+)?(?:begin|start|open|end|finish|close|conclude|sign)s?"
+    r"(?:$|(?:\s+[\w'’-]+){0,4}?\s+(?:with|by|as|off)\b)"
 )
 _NOUN_DENIED = compile_pattern(r"\b(?:no|without|free of|zero)$")
 _FIRST_WORD = compile_pattern(r"[\pL'’]*")

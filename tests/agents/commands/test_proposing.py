@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.commands.proposing import LISTED, MAX_PROMPT, choose, write_suite
+from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.pipeline.scoring import ResponseScorer
 from turnsignal.stream.prompts.reader import read_prompt
 from turnsignal.stream.prompts.reading import PromptReading, Proposal
@@ -187,3 +188,14 @@ def test_a_sentence_whose_check_cannot_be_made_here_is_doubtful_and_not_covered(
     chosen = choose(read._replace(proposals=tuple(wrong)))
     assert (chosen.covered, chosen.doubtful) == (1, 2)
     assert "# Covered: 1 sentences; doubtful: 2; not covered: 0." in write_suite(chosen, "name", "prompt.md")
+
+
+def test_a_missing_extra_does_not_hide_why_a_check_is_doubtful(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        msg = f"{name} needs an extra"
+        raise ConfigError(msg)
+
+    monkeypatch.setattr("turnsignal.agents.commands.proposing.parse_check", missing)
+    reading = read_prompt('You are Bo, an assistant.\n\n- The "summary" field must be in English.\n')
+    (one,) = choose(reading).proposals
+    assert one.doubt == f"{reading.proposals[0].doubt}; language.is(code=en) needs an extra"

@@ -29,8 +29,7 @@ EXCEPTIONS = {
         "Always end with a question mark.\n\n<crisis>Give the number 988. Do not ask a question.</crisis>": "Do",
         'Always end with a question.\n\nBe kind.\n\nWhen the user says "stop", do not ask anything.': "When",
         'Always end with a question.\n\nBe kind.\n\nWhen the hero dies, end with "THE END".': "When the",
-    },
-    "startend.end_checker": {
+        'Always end with "Anything else?".\n\nBe kind.\n\nIf the user says goodbye, do not ask a question.': "If",
         'End each turn with "What do you do?"\nBe kind.\nWhen the player dies, end with "THE END".': "When the",
     },
     "length.number_words": {

@@ -69,7 +69,7 @@ def test_what_a_check_requires_is_not_denied(prompt: str) -> None:
         ("Avoid tables, headings and emojis.", ["pattern.forbid"] * 3),
         ("No emojis, all lowercase.", ["pattern.forbid"]),
         ("All lowercase, no emojis.", ["case.lower", "pattern.forbid"]),
-        ('No emojis, end with "Bye".', ["startend.end_checker", "pattern.forbid"]),
+        ('No emojis, end with "Bye".', ["pattern.require", "pattern.forbid"]),
         ('No commas, say "and".', ["punctuation.no_comma"]),
         ("No bullet points, tables only.", ["pattern.forbid"]),
         ("Replies must not be shorter than 30 words.", ["length.number_words"]),

@@ -25,7 +25,7 @@ PLAIN = [
     ("At most 300 but no fewer than 100 words.", ["length.number_words(at_least=100,at_most=300)"]),
     ("Use a minimum of 2 and a maximum of 4 sentences.", ["length.number_sentences(at_least=2,at_most=4)"]),
     ("Answers have at least 100 words but never more than 300.", ["length.number_words(at_least=100,at_most=300)"]),
-    ("Answers: at least 2 but not more than 5 words.", ["length.number_words(at_least=2,at_most=5)"]),
+    ("Answers: at least 2 but not more than 15 words.", ["length.number_words(at_least=2,at_most=15)"]),
     ("Max. 40 words.", ["length.number_words(at_most=40)"]),
     ("Min 20, max 40 words.", ["length.number_words(at_least=20,at_most=40)"]),
     ("Answer with 100 words minimum, 300 maximum.", ["length.number_words(at_least=100,at_most=300)"]),
@@ -67,7 +67,7 @@ PLAIN = [
     ("The letter q must appear fewer than 3 times.", ["keywords.letter_frequency(at_most=2,letter=q)"]),
     (
         'End every answer with "Anything else? Ask."',
-        [r"pattern.require(regex='(?i)Anything\\s+else\\?\\s+Ask[\\W_]*\\z')"],
+        [r"pattern.require(regex='(?i)Anything\\s+else\\?\\s+Ask[^\\pL\\pN?]*\\z')"],
     ),
     ('Begin each reply with "Hello".', [r"pattern.require(regex='(?i)\\A\\s*Hello')"]),
     (
@@ -489,7 +489,7 @@ def test_a_sentence_may_end_within_quotation_marks() -> None:
 @pytest.mark.parametrize(
     "sentence",
     [
-        "Replies are limited to 280 characters.",
+        "Replies are limited to 9000 characters.",
         "Spell out numbers.",
         "Classify each message as spam or ok.",
         "Body text: 100-150 words.",

@@ -43,4 +43,5 @@ def test_a_language_may_be_asked_for_without_a_verb(rule: str) -> None:
 )
 def test_a_sign_off_may_be_asked_for_in_other_words(rule: str) -> None:
     (check,) = active(rule)
-    assert check.startswith("startend.end_checker")
+    assert check.startswith("pattern.require")
+    assert r"Bo[^\\pL\\pN?]*\\z" in check

@@ -13,7 +13,7 @@ def active(prompt: str) -> list[str]:
 
 def test_rules_that_are_numbered_within_a_paragraph_are_rules_of_their_own() -> None:
     rules = '(1) English only. (2) No more than 60 words. (3) Finish with "See you soon!" (4) No emojis!'
-    checks = ["language.is", "length.number_words", "startend.end_checker", "pattern.forbid"]
+    checks = ["language.is", "length.number_words", "pattern.require", "pattern.forbid"]
     assert active(f"{ROLE}Rules: {rules}") == checks
     assert active(f"{ROLE}{rules}") == checks
 
@@ -77,12 +77,12 @@ def test_who_breaks_a_rule_lifts_none() -> None:
 @pytest.mark.parametrize(
     ("rule", "checks"),
     [
-        ('Formal, no emojis, sign with "Ada".', ["startend.end_checker", "pattern.forbid"]),
+        ('Formal, no emojis, sign with "Ada".', ["pattern.require", "pattern.forbid"]),
         ('No small talk, begin with "Dear guest".', ["pattern.require"]),
         ("Don't use bold, use bullet points for lists.", ["pattern.forbid"]),
         ("Reply with exactly one category in lower case and nothing else.", ["case.lower"]),
         ('Answer with one word: "yes" or "no", lower case, without a full stop.', ["pattern.require", "case.lower"]),
-        ('Sign off "Ada".', ["startend.end_checker"]),
+        ('Sign off "Ada".', ["pattern.require"]),
         ("300 words is the limit.", ["length.number_words"]),
         ("Short answers: max 3 sentences.", ["length.number_sentences"]),
         ("Never send more than two sentences at a time.", ["length.number_sentences"]),

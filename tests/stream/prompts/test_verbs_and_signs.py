@@ -1,0 +1,128 @@
+"""A verb names no word, what need not be is not forbidden, and a word is forbidden with its sign."""
+
+import pytest
+
+from turnsignal.stream.prompts.reader import read_prompt
+
+
+def active(rule: str) -> list[str]:
+    prompt = f"You are the assistant of Kivo, a shop for tools.\n\n## Style\n- {rule}\n"
+    return [one.check for one in read_prompt(prompt).proposals if one.doubt is None]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Never name prices.",
+        "Don't name medicines.",
+        "You must not name competitors.",
+        "Please never name staff, brands or products.",
+        "Never phrase questions.",
+    ],
+)
+def test_what_is_not_to_be_named_is_no_word(rule: str) -> None:
+    assert active(rule) == []
+
+
+@pytest.mark.parametrize("rule", ["Do not use the name Acme.", 'Never name "Acme".', "Avoid the word Acme."])
+def test_a_name_that_is_named_is_a_word(rule: str) -> None:
+    assert active(rule) == ["keywords.forbidden_words(words=Acme)"]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "You need not use bullet points.",
+        "You need never use bullet points.",
+        "Answers need not end with a question.",
+        'You need not say "please".',
+        "You need not use headings, tables or bullet points.",
+        'An answer need not start with "Hello".',
+        "You need not avoid emojis.",
+        "Replies need not be in English.",
+    ],
+)
+def test_what_need_not_be_is_neither_forbidden_nor_asked_for(rule: str) -> None:
+    assert active(rule) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "checks"),
+    [
+        (
+            'Never use filler such as "Great!" or "Awesome!".',
+            [r"pattern.forbid(regex='(?i)\\b(?:Great\\!|Awesome\\!)')"],
+        ),
+        ("Do not say “Sure!”", [r"pattern.forbid(regex='(?i)\\b(?:Sure\\!)')"]),
+        (
+            'Never use "Great!" or "certainly".',
+            ["keywords.forbidden_words(words=certainly)", r"pattern.forbid(regex='(?i)\\b(?:Great\\!)')"],
+        ),
+        ('Never say "Great question!".', ["keywords.forbidden_words(words='Great question')"]),
+        ('Never say "cheap"!', ["keywords.forbidden_words(words=cheap)"]),
+    ],
+)
+def test_of_an_exclamation_the_sign_is_a_part(rule: str, checks: list[str]) -> None:
+    assert active(rule) == checks
+
+
+@pytest.mark.parametrize(
+    ("rule", "rest"),
+    [
+        ('Never use "I", "we" or "you".', ["keywords.forbidden_words(words='we|you')"]),
+        ('Do not say "I".', []),
+        ('Avoid the words "u" and "thx".', ["keywords.forbidden_words(words=thx)"]),
+    ],
+)
+def test_a_single_letter_is_doubtful(rule: str, rest: list[str]) -> None:
+    assert active(rule) == rest
+
+
+@pytest.mark.parametrize(
+    ("rule", "regex"),
+    [
+        ('Write "WiFi" and never "wifi".', r"\\b(?:wifi)\\b"),
+        ('Write "JavaScript", never "Javascript" or "javascript".', r"\\b(?:Javascript|javascript)\\b"),
+        ('Always write "Hotel Sol", never "hotel sol".', r"\\b(?:hotel\\s+sol)\\b"),
+        ('Spell it "LUMEN" and never "Lumen".', r"\\b(?:Lumen)\\b"),
+    ],
+)
+def test_a_spelling_that_differs_in_capitals_is_forbidden_as_it_is_written(rule: str, regex: str) -> None:
+    assert active(rule) == [f"pattern.forbid(regex='{regex}')"]
+
+
+def test_two_spellings_that_are_both_forbidden_are_one_word() -> None:
+    assert active('Never write "cheap" or "CHEAP".') == ["keywords.forbidden_words(words='cheap|CHEAP')"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "bound"),
+    [
+        ("Keep messages at or below 40 words.", "at_most=40"),
+        ("Keep messages at or under 40 words.", "at_most=40"),
+        ("Keep messages to or below 40 words.", "at_most=40"),
+        ("Use less than or equal to 40 words.", "at_most=40"),
+        ("Keep it below 40 words.", "at_most=39"),
+        ("Use thirty words at the most.", "at_most=30"),
+        ("Use 30 words at the very least.", "at_least=30"),
+        ("Write at or above 20 words.", "at_least=20"),
+        ("Write above 20 words.", "at_least=21"),
+    ],
+)
+def test_what_may_be_reached_is_within_the_bound(rule: str, bound: str) -> None:
+    assert active(rule) == [f"length.number_words({bound})"]
+
+
+@pytest.mark.parametrize("rule", ["Answer in 3 to 6 words.", "Use at most 11 words.", "Keep it under ten words."])
+def test_so_few_words_that_a_hyphen_decides_are_doubtful(rule: str) -> None:
+    assert active(rule) == []
+
+
+@pytest.mark.parametrize("rule", ["Use at most 12 words.", "Use at least 3 words."])
+def test_more_words_or_a_least_number_are_not(rule: str) -> None:
+    assert len(active(rule)) == 1
+
+
+@pytest.mark.parametrize("rule", ["No ellipsis.", "Never use ellipses.", "Do not use emojis or ellipses."])
+def test_an_ellipsis_is_a_sign(rule: str) -> None:
+    assert any("…" in check for check in active(rule))
