@@ -147,8 +147,8 @@ class Template:
         middle = text[len(self.before) : len(text) - len(self.after)]
         parts = list(self._parts(middle))
         if self.quotes is not None:
-            return next((part.text.strip() for part in parts if part.name == self.quotes), "")
-        asked = [part.text for part in parts if part.name in ASKS]
+            return next((_bare(part.text) for part in parts if part.name == self.quotes), "")
+        asked = [_bare(part.text) for part in parts if part.name in ASKS]
         is_first = _last_word(self.first) in ASKS
         is_tagged = any(label[:1] == "<" and _last_word(label) in ASKS for label in self.labels)
         if self.is_behind and not (is_first or is_tagged) and parts[-1].text.strip():
@@ -158,7 +158,7 @@ class Template:
     def parts_in(self, text: str) -> dict[str, str]:
         """Return what stands behind each label in a text of this frame."""
         middle = text[len(self.before) : len(text) - len(self.after)]
-        return {part.name: part.text.strip() for part in self._parts(middle)}
+        return {part.name: _bare(part.text) for part in self._parts(middle)}
 
     def _parts(self, middle: str) -> Iterator[_Part]:
         """Give the parts of a middle: what was found may hold labels, too, and stands last or before the last label."""
@@ -327,6 +327,12 @@ class Prompts:
             "say are then those of the program; log what was typed, or map the field that holds it (--propose)"
         )
         return [doubt]
+
+
+def _bare(text: str) -> str:
+    """Take off what stands around a value in JSON, as some prompts hold it: `How?", ` behind `{"question": "`."""
+    text = text.strip()
+    return text.strip('",}{ \n') if text.endswith(('",', '"}', '",\n')) else text
 
 
 def _templates(samples: Sequence[_Sample], deep: int) -> Iterator[Template]:

@@ -27,12 +27,17 @@ FACTS = (
     "You are given a task to identify if the hypothesis is grounded in the evidence.\nAnswer with yes/no. "
     '"evidence": Page {number} says how.\n"hypothesis": {answer}\n"entails":'
 )
+STATEMENTS = (
+    "Given a question and an answer, break down each sentence of the answer into statements, as JSON.\n"
+    'input: {{"question": "{question}", "answer": "{answer}"}}\nOutput: '
+)
 PROMPTS = {
     "an input rail": (RAIL, "No"),
     "an output rail": (OUTPUT_RAIL, "No"),
     "a guard of one's own": ("Message: {question}\n\nQuestion: Is this about Acme's products?\nAnswer:", "yes"),
     "a filter": (FILTER, "YES"),
     "a check of facts": (FACTS, "yes"),
+    "a judge given JSON": (STATEMENTS, '{{"statements": ["{number}"]}}'),
     "an extractor": (EXTRACTOR, "Page {number} says how."),
 }
 
@@ -52,7 +57,7 @@ def test_what_quotes_a_users_words_between_labels_is_no_turn(
             parts = {"question": said.typed, "answer": answer_to(said), "number": said.at // 60}
             asked = [{"role": role, "content": prompt.format(**parts)}]
             history = [*history, {"role": "user", "content": said.typed}]
-            late = 13 if which in ("an output rail", "a check of facts") else 8
+            late = 13 if which in ("an output rail", "a check of facts", "a judge given JSON") else 8
             records.append(call_after(said, late, asked, got.format(**parts), named=named, model="small"))
             records.append(call_after(said, 10, history, answer_to(said), named=named))
             history = [*history, {"role": "assistant", "content": answer_to(said)}]
