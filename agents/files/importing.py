@@ -41,6 +41,7 @@ from turnsignal.stream.formats.found_in_runs import FoundInRuns
 from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.formats.mapping import FormatMapping, describe_key, take_missing, take_warnings
 from turnsignal.stream.formats.messages import leave_thoughts_out
+from turnsignal.stream.formats.pasted import PastedDocuments
 from turnsignal.stream.formats.protocol import Call, LogFormat, Row, TurnFields
 from turnsignal.stream.formats.repeats import UsualFrames
 from turnsignal.stream.formats.row_doubts import RowDoubts
@@ -164,6 +165,7 @@ class _Reading:
         self._files = together.files
         self._rows = FlatRows([file[1:] for file in together.files], together.format, together.report.assumed)
         self._row_doubts = RowDoubts()
+        self._pasted = PastedDocuments()
         self._found_in_runs = FoundInRuns()
         self._format = together.format
         self._has_loose = self._format is not FORMATS[OWN] and not isinstance(self._format, FormatMapping)
@@ -237,6 +239,7 @@ class _Reading:
         roles: list[str] = []  # of the first turn and of the last
         for turn, line in turns:
             roles[1:] = [turn["role"]]
+            self._pasted.add(turn)
             yield turn, self._line_of[line - 1]
         self._report.assumed[BACKWARDS] += roles == ["assistant", "user"] and are_timeless(calls)
 
@@ -264,6 +267,7 @@ class _Reading:
         report.warnings += doubt_answers(self._empty, report.turns["assistant"])
         report.warnings += doubt_sides(report.turns) if self._row_doubts.conversations and why is None else []
         report.warnings += self._joiner.doubts(quoted=self._users is None)
+        report.warnings += self._pasted.doubts(quoted=self._users is None)
         if self._users is not None and turns:
             report.warnings += self._users.doubts(self._named_before)
         for what in [what for what, n in assumed.items() if not n]:

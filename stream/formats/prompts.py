@@ -35,6 +35,8 @@ _WORDS = 3  #: of a frame that is a program's, whatever stands in it,
 _LENGTHY = 6  #: and of one that is told of
 _ANSWERED = 50  #: answers, of which one may be in a history by chance
 _TELLING = 16  #: characters of what is quoted
+_QUESTIONS = 0.3  #: of last paragraphs that have a question's mark, where these are questions,
+_TYPED = 500  #: and characters of such a one
 _SHOWN = 60  #: characters of a prompt
 _MARK = re.compile(r"[\n>\"“«`\]]\s*|:(?!\d) *|(?<!\w)' *")  #: behind which a question begins
 _ENDING = re.compile(r"(?<!\s)(?:\s*[\n<\"”»`'\[(]|\s+(?=\w))")  #: what begins behind a question
@@ -59,7 +61,7 @@ ASKS = frozenset(
         "domanda",
     )
 )
-_FOUND = frozenset(
+FINDINGS = frozenset(
     (
         "context",
         "contexts",
@@ -107,13 +109,14 @@ class Template:
     def __init__(self, before: str, after: str, samples: Sequence["_Sample"], *, is_marked: bool) -> None:
         self.before, self.after, self.is_marked = before, after, is_marked
         self.calls = len(samples)
+        self.asks_last = False  # in the last paragraph, behind what was found
         self.quotes: str | None = None  # the label behind which what others said stands, where it is no question's
         middles = [each.text[len(before) : len(each.text) - len(after)] for each in samples]
         held = [dict.fromkeys(_names(middle)) for middle in middles]
         self.labels = [name for name in held[0] if all(name in names for names in held[1:])]
         self.first = next(reversed(list(_names(before))), "")
         last = self.labels[-1] if self.labels else ""
-        self.is_behind = last.startswith("</") and last.strip("</>") in _FOUND  # what is asked, what was found
+        self.is_behind = last.startswith("</") and last.strip("</>") in FINDINGS  # what is asked, what was found
         self.questions = [self.question_in(each.text) for each in samples]
         self.answers = [each.answer for each in samples]
         self.is_long = sum("\n" in middle.strip() for middle in middles) * 2 > len(middles)
@@ -138,7 +141,7 @@ class Template:
     @property
     def is_search(self) -> bool:
         """Say whether a question is asked about what was found for it, and nobody has answered."""
-        searched = self.names & _FOUND or _FOUND & set(re.findall(r"\w+", self.before.lower()))
+        searched = self.names & FINDINGS or FINDINGS & set(re.findall(r"\w+", self.before.lower()))
         is_asked = self.is_behind or bool(self.names & ASKS)
         return bool(is_asked and searched and not self.names & _SAYS and self.labels)
 
@@ -146,6 +149,8 @@ class Template:
         """Return what was asked in a text of this frame: behind its label, else all that differs."""
         middle = text[len(self.before) : len(text) - len(self.after)]
         parts = list(self._parts(middle))
+        if self.asks_last:
+            return middle.rpartition("\n\n")[2].strip() if "\n\n" in middle else ""
         if self.quotes is not None:
             return next((_bare(part.text) for part in parts if part.name == self.quotes), "")
         asked = [_bare(part.text) for part in parts if part.name in ASKS]
@@ -191,6 +196,7 @@ class Prompts:
         self._calls = 0
         self._groups: dict[str, dict[str, _Sample]] = {}  # first word → prompts
         self._plain: Counter[bytes] = Counter()  # what anybody asks, history or not
+        self._earlier: set[bytes] = set()  # of histories
         self._returned: set[bytes] = set()  # answers that histories hold
         self._got: dict[bytes, bytes] = {}  # what is asked → the last answer to that
         self._first: Counter[str] = Counter()  # of the first questions, by their first word
@@ -211,7 +217,9 @@ class Prompts:
         self._returned.update(digested(each)[1][:SHORT] for each in spoken[-2:-1] if each.role == "assistant")
         for message in spoken:
             if message.role == "user":
-                self._plain[digest_of(message.text.strip())] += 1
+                self._plain[asked := digest_of(message.text.strip())] += 1
+                if message is not spoken[-1]:
+                    self._earlier.add(asked)
         text = spoken[-1].text.strip()
         answer = next((digested(each)[1][:SHORT] for each in spoken_in(call.outputs)[:1]), b"")
         self._got[digest_of(text)] = answer
@@ -253,17 +261,21 @@ class Prompts:
         for first, templates in self._templates.items():
             is_most = self._first[first] >= _NEARLY_ALL * self._calls
             for each in templates:
-                if each.is_known or each.calls < _MANY or each.names & _SAYS:
+                if each.is_known or each.calls < _MANY:
+                    continue
+                if each.names & _SAYS:  # "Use this information to answer:"
+                    each.takes_out = self._asks_last(each, list(self._groups[first]))
                     continue
                 others = sum(digest_of(question) in searched for question in each.questions)
                 is_plain = (
                     not each.labels and not each.is_long and each.words >= _WORDS and is_most and len(templates) == 1
                 )
                 each.takes_out = each.is_search or (is_plain and others <= _KNOWN * each.calls)
+                each.takes_out = each.takes_out or self._asks_last(each, list(self._groups[first]))
                 if not each.takes_out and is_most and each.words >= _LENGTHY and each.is_long:
                     self._doubted.append(each)
         self._groups, self._returned = {}, set()
-        self._plain, self._got = Counter(), {}
+        self._plain, self._got, self._earlier = Counter(), {}, set()
 
     def _find_quoted(self, template: Template, texts: Sequence[str]) -> None:
         """Find the label behind which prompts hold what others got, or ask: a judge's "hypothesis"."""
@@ -276,6 +288,24 @@ class Prompts:
         for name, times in known.most_common(1):
             if times > _KNOWN * template.calls:
                 template.quotes, template.is_known = name, True
+
+    def _asks_last(self, template: Template, texts: Sequence[str]) -> bool:
+        """Say whether prompts ask in their last paragraph, behind what was found: histories have it, or it shows.
+
+        Nobody is asked that alone, else the prompt would be about it.
+        """
+        if template.labels or not (template.names | set(re.findall(r"\w+", template.before.lower()))) & FINDINGS:
+            return False
+        template.asks_last = True
+        asked = [template.question_in(text) for text in texts if template.matches(text)]
+        digests = [digest_of(question) for question in asked]
+        repeated = sum(digest in self._earlier for digest in digests)
+        alone = sum(digest in self._got for digest in digests)
+        is_shown = sum("?" in question for question in asked) >= _QUESTIONS * len(asked)
+        are_short = sum(0 < len(question) <= _TYPED for question in asked) >= _NEARLY_ALL * len(asked)
+        is_last = are_short and (is_shown or repeated > _KNOWN * len(asked)) and alone <= _KNOWN * len(asked)
+        template.asks_last = is_last
+        return is_last
 
     def template_of(self, text: str) -> Template | None:
         """Return the frame of a text."""

@@ -41,6 +41,7 @@ SHARED = {
     "sequence",
     "examples",
     "behind",
+    "pasted",
     "nameless",
     "one_offs",
     "shadows",
