@@ -1,14 +1,14 @@
 """Said twice: answers that stand in files of two formats, as two tools export the same calls, and would count twice."""
 
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 from typing import Any
+
+from turnsignal.stream.formats.quotations import SHORT, digest_of, number_of
 
 _TELLING = 24  #: characters of an answer that two do not give alike
 _MOST = 20_000  #: answers that are held: of more, those whose digests begin with enough zeros
 _FEWEST = 5  #: of them, and
 _SHARE = 0.5  #: how many of those of the smaller log, that are in both
-_BITS = 64
 
 
 class GivenAnswers:
@@ -17,15 +17,14 @@ class GivenAnswers:
     def __init__(self, name: str) -> None:
         self._name = name
         self._digests: set[int] = set()
-        self._below = 1 << _BITS  # digests that are held
+        self._below = 1 << 8 * SHORT  # digests that are held
 
     def add(self, turn: Mapping[str, Any]) -> None:
         """Take in a turn."""
         text = turn.get("text")
         if turn.get("role") != "assistant" or not isinstance(text, str) or len(text) < _TELLING:
             return
-        words = " ".join(text.split()).encode("utf-8", "replace")
-        digest = int.from_bytes(blake2b(words, digest_size=_BITS // 8).digest())
+        digest = number_of(digest_of(" ".join(text.split())))
         if digest < self._below:
             self._digests.add(digest)
         if len(self._digests) > _MOST:

@@ -81,8 +81,10 @@ class Errands:
             return
         self.answering.add(call, answer, asked[2 * SHORT :])
         if asked:
-            self._digests += asked + answer + _exchange_of(call, call.conversation)
-            self._digests += _exchange_before(call, None) + _exchange_of(call, None)
+            self._digests += asked + answer + (own := _exchange_of(call, call.conversation))
+            is_named = bool(call.conversation)  # else both are by words alone already
+            self._digests += _exchange_before(call, None) if is_named else asked[SHORT : 2 * SHORT]
+            self._digests += _exchange_of(call, None) if is_named else own
             self._orders.append(call.start if call.start is not None else call.line)
             self._lengths.append(min(len(call.inputs[-1].text.strip()), _LONG))
             self._kinds.append(_OBJECT * is_object | _SYSTEM * (call.inputs[-1].role == "system"))

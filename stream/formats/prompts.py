@@ -245,7 +245,7 @@ class Prompts:
                 known = sum(self._plain[digest_of(question)] > 0 for question in each.questions)
                 each.is_known = known > _KNOWN * each.calls
                 if not each.is_known and not each.names & ASKS:
-                    self._find_quoted(each, [sample.text for sample in group.values()])
+                    self._find_quoted(each, list(group))
                 answers = [self._got.get(digest_of(question)) for question in each.questions]
                 answers += [digested(Message("assistant", text))[1][:SHORT] for text in each.questions]
                 each.is_answered_by_others = any(answer in self._returned for answer in answers)

@@ -37,7 +37,7 @@ _LONGEST = 200_000  #: characters of an object
 _SHOWN = 60
 _UNTOLD = 0.5  #: of a log's answers; where more are objects that are read as they stand, that is told
 _FENCE = re.compile(r"```(?:json)?[ \t]*\n?", re.IGNORECASE)
-_ANSWER, _FIELD = Struct("<QQ"), Struct("<QQ")
+_PAIR = Struct("<QQ")
 
 Path = tuple[str, ...]
 
@@ -64,11 +64,11 @@ class StructuredAnswers:
         held = _object_in(answers[0].text)
         self._times[bool(held)] += 1
         is_named = any(isinstance(held.get(name), str) for name in _NAMED)
-        self._answers += _ANSWER.pack(is_named, number_of(digested(answers[0])[1][:SHORT]))
+        self._answers += _PAIR.pack(is_named, number_of(digested(answers[0])[1][:SHORT]))
         for path, text in _texts_in(held):
             if len(text) >= _TELLING and (path in self._paths or len(self._paths) < _PATHS):
                 digest = number_of(digested(Message("assistant", text))[1][:SHORT])
-                self._fields += _FIELD.pack(self._paths.setdefault(path, len(self._paths)), digest)
+                self._fields += _PAIR.pack(self._paths.setdefault(path, len(self._paths)), digest)
         self._shown = self._shown or (one_line(answers[0].text, _SHOWN) if held else "")
 
     def take(self, call: Call, assumed: Assumed) -> None:
