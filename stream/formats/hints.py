@@ -17,6 +17,8 @@ SPEAKER_WORDS = {
     ),
     **dict.fromkeys(("lead", "contact", "in", "inbound", "incoming", "received"), "user"),
     **dict.fromkeys(("out", "outbound", "outgoing", "api"), "assistant"),
+    **dict.fromkeys(("eingehend", "entrante", "entrant", "in entrata"), "user"),
+    **dict.fromkeys(("ausgehend", "saliente", "sortant", "in uscita"), "assistant"),
     **dict.fromkeys(("employee", "staff", "representative", "rep", "advisor", "adviser", "consultant"), "assistant"),
     **dict.fromkeys(("customer service", "agente", "operador", "operatore", "opérateur", "conseillère"), "assistant"),
 }
@@ -59,8 +61,9 @@ HINTS = {
             "wer",
             "von",
             "absender",
+            "richtung",
         ),
-        *("sprecher", "quién", "quien", "autor", "rol", "qui", "auteur", "event"),
+        *("sprecher", "quién", "quien", "autor", "rol", "qui", "auteur", "dirección", "event"),
     ),
     "documents": (
         *("documents", "retrieved", "context", "sources", "hits", "chunks", "passages", "docs", "doc_ids"),

@@ -3,7 +3,8 @@
     [turns]                                    # one record is one turn
     conversation_id = "session.id"             # a path; a key that holds dots itself is fine; or several, where ids
                                                # count anew for each: ["tenant_id", "conversation_id"]
-    role = { path = "kind", human = "user" }   # values that mean a role; those that everybody knows need no word
+    role = { path = "kind", human = "user" }   # values that mean a role; those that everybody knows need no word;
+                                               # "*" = "user" stands for all others, as where speakers have names
     text = "body.text"                         # or several paths, of which the first that says something is read
     timestamp = "at"                           # ISO 8601, or a number of seconds or milliseconds since 1970
     turn_id = "id"                             # left out: the file and line
@@ -48,11 +49,13 @@ from turnsignal.stream.formats.messages import role_of, said_in, text_of
 from turnsignal.stream.formats.paths import (
     DOCUMENT_KEYS,
     OPTIONAL,
+    OTHERS,
     SHORT,
     ExchangePaths,
     Field,
     MappedPaths,
     TurnPaths,
+    is_null,
     listed,
     lists_of,
     path_of,
@@ -148,7 +151,7 @@ class FormatMapping(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
             return _exchange(self.exchanges, where, assumed)
         assert self.turns is not None, "a mapping has one of the two"
         text, role = said_at(self.turns.text, where), role_of(value_of(self.turns.role, where))
-        if len(where) > 1 and text is None and role is None:
+        if len(where) > 1 and text is None and (role is None or is_null(self.turns.text, where[0])):
             assumed[_SILENT] += 1
             return None
         try:
@@ -223,8 +226,8 @@ def _turn(paths: TurnPaths, where: Sequence[Record], assumed: Assumed, time: flo
     known = role_of(role)
     if known is None:
         raise _unknown_role(paths.role, role)
-    spoke = value_of(path_of(paths.role), where)
-    assumed[f"{_SPOKE}{known}{_NAMED if _names(paths.role, spoke) else _BY_ITSELF}{str(spoke)[:_SHOWN]}"] += 1
+    spoke = _word(paths.role, value_of(path_of(paths.role), where))
+    assumed[f"{_SPOKE}{known}{_NAMED if _names(paths.role, spoke) else _BY_ITSELF}{spoke[:_SHOWN]}"] += 1
     metadata: dict[str, Any] = {}
     turn: TurnFields = {
         "conversation_id": bounded_id(str(given["conversation_id"])),
@@ -240,9 +243,15 @@ def _turn(paths: TurnPaths, where: Sequence[Record], assumed: Assumed, time: flo
     return turn | ({"retrieved": documents} if documents else {}) | ({"metadata": metadata} if metadata else {})
 
 
-def _names(field: Field, word: object) -> bool:
+def _word(field: Field, spoke: object) -> str:
+    """Return the word of the log for who speaks, or what stands for all that a mapping does not name."""
+    is_other = isinstance(field, dict) and OTHERS in field and str(spoke) not in field
+    return OTHERS if is_other else str(spoke)
+
+
+def _names(field: Field, word: str) -> bool:
     """Say whether a mapping gives a word of the log its meaning, which has one by itself otherwise."""
-    return isinstance(field, dict) and ("value" in field or str(word) in field)
+    return isinstance(field, dict) and ("value" in field or word in field)
 
 
 def _text(field: Field | tuple[str, ...], value: Any, metadata: dict[str, Any], assumed: Assumed) -> str:

@@ -11,11 +11,13 @@ from turnsignal.stream.formats.messages import role_of
 from turnsignal.stream.formats.protocol import Record
 from turnsignal.stream.formats.values import at_path, each_at, nested
 
-#: A path; or { path = …, word = … }, the words of the log and what they mean; or { value = … }, the same for all.
+#: A path; or { path = …, word = …, "*" = … }, the words of the log and what they, and all others, mean; or
+#: { value = … }, the same for all.
 Field = str | dict[str, str | int | float]
 OUTSIDE = "../"  #: before a path that is looked for in what holds the list, and not in its item
 
 
+OTHERS = "*"  #: among words of the log: all that are not named
 BY_FILE: Field = {"value": "file"}  #: as order: records stand in the order in which they were said
 SHORT = ("assistant", "version", "model", "platform", "user_id", "environment")
 OPTIONAL = (*SHORT, "vote", "citations", "documents", "turn_id")
@@ -119,7 +121,9 @@ def value_of(field: Field | tuple[str, ...] | None, where: Sequence[Record]) -> 
     if path.startswith(OUTSIDE):
         path, where = _outside(path, where)
     value = next((value for record in where if (value := at_path(record, path)) is not None), None)
-    return words.get(str(value), value) if words and not isinstance(value, list | dict) else value
+    if not words or value is None or isinstance(value, list | dict):
+        return value
+    return words.get(str(value), words.get(OTHERS, value))
 
 
 def said_at(text: Field | tuple[str, ...] | None, where: Sequence[Record]) -> Any:
@@ -183,3 +187,13 @@ def validate_paths(paths: MappedPaths, where: str) -> None:
     if paths.date_format is not None and (wrong := describe_wrong(paths.date_format)):
         msg = f'{where} date_format: expected how a whole date is written, such as "%d.%m.%Y %H:%M:%S"; {wrong}'
         raise ConfigError(msg)
+
+
+def is_null(text: Field | tuple[str, ...], item: Mapping[str, Any]) -> bool:
+    """Say whether an item has the key of its text, and nothing there: an event, at which nobody speaks."""
+    for path in text if isinstance(text, tuple) else (text,):
+        before, _, key = str(path if isinstance(path, str) else path.get("path", "")).rpartition(".")
+        holder = at_path(item, before) if before else item
+        if not isinstance(holder, Mapping) or holder.get(key, "") is not None:
+            return False
+    return True

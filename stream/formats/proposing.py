@@ -27,7 +27,7 @@ from turnsignal.stream.formats.followed import PARENTS, followed, last_among
 from turnsignal.stream.formats.hints import HINTS, asked_like, is_about, is_id, may_be_id, paths_like, speaker_of
 from turnsignal.stream.formats.mapping import parse_format_mapping
 from turnsignal.stream.formats.messages import role_of, spoken_in
-from turnsignal.stream.formats.paths import MappedPaths, said_at, value_of
+from turnsignal.stream.formats.paths import MappedPaths, is_null, said_at, value_of
 from turnsignal.stream.formats.protocol import Call, Record, TurnFields
 from turnsignal.stream.formats.speakers import Speakers, describe_speakers, sides_in, speaker_path
 from turnsignal.stream.formats.unnamed import likest_key
@@ -306,7 +306,11 @@ def _speaks(where: Sequence[Any], role: str | None, text: str | None) -> bool:
     """Say whether an item has what a mapping reads a turn by; those that have nothing of it are left out of a list."""
     holders = [part for part in where if isinstance(part, Mapping)]
     paths = [path for path in (role, text) if path is not None]
-    return role is None or len(where) == 1 or any(value_of(path, holders) is not None for path in paths)
+    if role is None or len(where) == 1:
+        return True
+    if text is not None and isinstance(where[0], Mapping) and is_null(text, where[0]):
+        return False
+    return any(value_of(path, holders) is not None for path in paths)
 
 
 def _count_speaking(wheres: Sequence[Sequence[Any]], role: str | None, text: str | None) -> int:

@@ -8,7 +8,7 @@ from turnsignal.stream.formats.columns import Columns, is_constant
 from turnsignal.stream.formats.fitting import are_prose, are_said, longest_texts
 from turnsignal.stream.formats.hints import are_speakers, named_speaker, paths_like, speaker_of, words_of, words_of_text
 from turnsignal.stream.formats.messages import role_of, text_of
-from turnsignal.stream.formats.paths import said_at, value_of
+from turnsignal.stream.formats.paths import OTHERS, said_at, value_of
 from turnsignal.stream.formats.staff import SpokenRow, odd_among, staff_among
 from turnsignal.stream.formats.values import seconds
 from turnsignal.stream.text.toml import write_value as toml
@@ -21,6 +21,9 @@ _FLAGS = {
 _ABOUT = frozenset(("is", "from", "by", "was", "sent", "message", "msg", "role"))  #: beside who: is_bot, from_user
 _SHOWN = 60  #: characters of a text
 _CODE = 2  #: characters of a code for who speaks
+_NAMES = 5  #: of people who speak, at least, where one is the assistant,
+_BOT = 4  #: who says one turn of so many,
+_LESS = 2  #: and so many times as much as anybody else
 
 
 class Speakers(NamedTuple):
@@ -50,13 +53,15 @@ def speaker_path(columns: Columns) -> str | None:
     """Return the path that says who speaks; None where there is none, or an exchange stands in each record."""
     has_sides = all(paths_like(columns, field) for field in ("question", "answer"))
     named = [path for path in paths_like(columns, "role") if not (has_sides and is_constant(columns[path]))]
-    if spoken := next((path for path in named if are_speakers(columns[path])), None):
-        return spoken
+    spoken = [path for path in named if are_speakers(columns[path])]
+    if spoken:  # where each word has a meaning, names of people are not needed
+        return next((path for path in spoken if _are_all_known(columns[path])), spoken[0])
     if flag := next((path for path, values in columns.items() if _roles_of_flag(path, values)), None):
         return flag
     if has_sides or not longest_texts(columns):
         return None
-    return next((path for path in named if _are_codes(columns[path])), None)
+    codes = next((path for path in named if _are_codes(columns[path])), None)
+    return codes or next((path for path in named if _bot_among(columns[path])), None)
 
 
 def sides_in(columns: Columns) -> Sides | None:
@@ -98,6 +103,8 @@ def describe_speakers(
                 first_texts.setdefault(
                     str(word), text_of(spoken, {}, Counter()) if isinstance(spoken, list) else str(spoken)
                 )
+    if bot := _bot_among([each.word for each in rows]):
+        return _name_bot(path, bot, rows)
     words = dict.fromkeys(word for word in words if word in first_texts) or words
     flagged = _roles_of_flag(path, list(words))
     guesses = {word: flagged.get(word) or speaker_of(word) for word in words if role_of(word) is None}
@@ -125,6 +132,17 @@ def describe_speakers(
         guesses[never[0]] = "assistant"
     lines.append(_line(path, guesses))
     return Speakers(lines, doubts, lines[-1])
+
+
+def _name_bot(path: str, bot: str, rows: Sequence[SpokenRow]) -> Speakers:
+    """Take who says most for the assistant, and all others, who have names, for users."""
+    turns = sum(each.word == bot for each in rows)
+    line = _line(path, {bot: "assistant", OTHERS: "user"})
+    doubt = (
+        f"{toml(bot)} says {turns:,} of {len(rows):,} turns and is taken for the assistant, and all others for users: "
+        f'those who are staff have to be named in the line of the role, as "…" = "system"'
+    )
+    return Speakers([line], [doubt], line)
 
 
 def _in_order(wheres: Sequence[Sequence[Any]], timestamp: str | None) -> Sequence[Sequence[Any]]:
@@ -165,6 +183,22 @@ def _roles_of_flag(path: str, values: Sequence[Any]) -> dict[str, str]:
         return {}
     other = "assistant" if role == "user" else "user"
     return {word: role if _FLAGS[word.lower()] else other for word in words}
+
+
+def _are_all_known(values: Sequence[Any]) -> bool:
+    """Say whether each value is a word for who speaks, and there are some for both sides."""
+    roles = {speaker_of(str(value)) for value in values}
+    return {"user", "assistant"} <= roles and None not in roles
+
+
+def _bot_among(values: Sequence[Any]) -> str:
+    """Return the one among many names who says most by far, where each of the others says little; "" without one."""
+    if not all(isinstance(value, str) and 0 < len(value) <= _SHOWN for value in values):
+        return ""
+    counted = Counter(values).most_common()
+    if len(counted) <= _NAMES or counted[0][1] * _BOT < len(values) or counted[1][1] * _LESS > counted[0][1]:
+        return ""
+    return str(counted[0][0])
 
 
 def _are_codes(values: Sequence[Any]) -> bool:

@@ -473,3 +473,13 @@ def test_what_is_alike_in_every_record_is_no_answer() -> None:
     ]
     mapping = propose_mapping(records, "log.jsonl").text
     assert 'answer = "output.body.generation"' in mapping
+
+
+def test_events_of_a_list_whose_text_is_null_say_nothing() -> None:
+    log = [
+        {"id": f"c{number}", "parts": [*said(number), {**said(number)[1], "id": f"e{number}", "text": None}]}
+        for number in range(3)
+    ]
+    done = propose_mapping(log, "log.jsonl")
+    assert (done.read, done.of) == (9, 9)
+    assert conversations_of(done, log) == THREE

@@ -107,3 +107,47 @@ def test_a_prompt_that_is_the_same_everywhere_is_no_question_where_another_colum
 def test_names_of_customers_and_agents_are_nothing_that_they_say() -> None:
     log = rows("ticket customer agent", *((str(n), f"Ada Byron{n}", f"Max Born{n}") for n in range(4)))
     assert 'question = "customer"' not in propose_mapping(log, "log.csv").text
+
+
+def test_a_column_of_words_for_both_sides_goes_before_names_of_people() -> None:
+    log = log_of("type", "contact", "agent_bot")
+    for number, each in enumerate(log):
+        each["sender"] = {"name": "Bot" if number % 2 else f"Ada {number % 4}", "type": each.pop("type")}
+    done = propose_mapping(log, "log.jsonl")
+    assert 'path = "sender.type"' in done.text
+    assert [turn["role"] for turn in read(done, log)] == ["user", "assistant"] * 6
+
+
+def test_who_says_most_among_many_names_is_the_assistant_and_all_others_are_users() -> None:
+    log = [
+        {"chat": f"c{chat}", "author": author, "msg": f"{text} ({chat})", "at": 1_794_218_400 + 60 * chat + number}
+        for chat in range(8)
+        for number, (text, author) in enumerate([("How do I pair it?", f"Ada {chat}"), ("Hold it down.", "Acme Help")])
+    ]
+    done = propose_mapping(log, "log.csv")
+    assert '"Acme Help" says 8 of 16 turns' in done.doubts[0]
+    log.append({"chat": "c9", "author": "Somebody else", "msg": "Is anybody there?", "at": 1_794_300_000})
+    assert [turn["role"] for turn in read(done, log)] == ["user", "assistant"] * 8 + ["user"]
+
+
+def test_names_of_which_none_says_most_stay_open() -> None:
+    log = [
+        {"chat": f"c{n}", "author": f"Ada {n % 7}", "msg": f"What is part {n}?", "at": 1_794_218_400 + n}
+        for n in range(28)
+    ]
+    assert propose_mapping(log, "log.csv").read == 0
+
+
+def test_directions_in_german_say_who_speaks() -> None:
+    log = [
+        {
+            "Vorgang": f"V{n // 2}",
+            "Richtung": "eingehend",
+            "Nachricht": f"Wo ist Paket {n}?",
+            "Zeitpunkt": 1_794_218_400 + n,
+        }
+        for n in range(8)
+    ]
+    for each in log[1::2]:
+        each |= {"Richtung": "ausgehend", "Nachricht": "Es ist auf dem Weg."}
+    assert [turn["role"] for turn in read(propose_mapping(log, "log.csv"), log)] == ["user", "assistant"] * 4
