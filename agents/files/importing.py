@@ -8,7 +8,7 @@ and logs are cut between the calls of a conversation.
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -37,6 +37,7 @@ from turnsignal.agents.files.users import HiddenUsers
 from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
 from turnsignal.stream.formats.assembly import group_of, take_turns
+from turnsignal.stream.formats.call_order import CallOrder
 from turnsignal.stream.formats.found_in_runs import FoundInRuns
 from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.formats.mapping import FormatMapping, describe_key, take_missing, take_warnings
@@ -179,6 +180,7 @@ class _Reading:
         self._empty = 0  # answers without a text
         self._lost: list[str] = []  # of files that are cut or damaged, what is missing
         self._line_of = array("Q")  # of each call, in the order in which they stand
+        self._order = CallOrder()
         self._stems: Counter[str] = Counter()  # what ids begin with that are made here → files that wanted it
 
     def turns(self, progress: Progress) -> Iterator[tuple[TurnFields, int]]:
@@ -187,6 +189,7 @@ class _Reading:
             traces = heaps.enter_context(Heaps(kind=Call))
             rows = heaps.enter_context(DealtRows(self._row_doubts))
             yield from self._deal(traces, rows, lambda by: progress(int(by * DEALING)))
+            self._order.begin()
             yield from rows.turns(self._report.assumed)
             rows.close()
             conversations = heaps.enter_context(Heaps(kind=Call))
@@ -198,6 +201,7 @@ class _Reading:
             )
             for name, calls in groups or conversations.groups():
                 self._report.conversations += 1
+                numbers = self._order.put_right(calls, self._line_of, self._report.assumed)
                 self._joiner.add_conversation(calls)
                 turns = take_turns(
                     name,
@@ -207,7 +211,7 @@ class _Reading:
                     frames=frames,
                     answering=self._joiner.answering,
                 )
-                yield from self._in_order(calls, turns)
+                yield from self._in_order(calls, turns, numbers)
                 progress(int(size * (done + len(calls)) / answers) - int(size * done / answers))
                 done += len(calls)
         self._conclude()
@@ -224,6 +228,7 @@ class _Reading:
                 continue
             self._line_of.append(line)
             part.line = len(self._line_of)  # not the line, in which many may stand
+            self._order.add(part)
             self._joiner.add(part)
             self.has_times = self.has_times or part.start is not None or any(m.time for m in part.inputs)
             try:
@@ -233,14 +238,17 @@ class _Reading:
                 self._refuse(line, Refused(Reason.TOO_DEEP, detail, actual=str(error)[:300]), None)
 
     def _in_order(
-        self, calls: Sequence[Call], turns: Iterator[tuple[TurnFields, int]]
+        self, calls: Sequence[Call], turns: Iterator[tuple[TurnFields, int]], numbers: Mapping[int, int]
     ) -> Iterator[tuple[TurnFields, int]]:
-        """Give a conversation's turns, and count it where the order in which they stand looks reversed."""
+        """Give a conversation's turns, and count it where the order in which they stand looks reversed.
+
+        numbers: of the calls, as they stand in the files.
+        """
         roles: list[str] = []  # of the first turn and of the last
         for turn, line in turns:
             roles[1:] = [turn["role"]]
             self._pasted.add(turn)
-            yield turn, self._line_of[line - 1]
+            yield turn, self._line_of[numbers[line] - 1]
         self._report.assumed[BACKWARDS] += roles == ["assistant", "user"] and are_timeless(calls)
 
     def _conclude(self) -> None:
@@ -297,6 +305,7 @@ class _Reading:
             self.origins.append(Origin(file.named, before))
             stem = self._stem_of(file.path)
             self._rows.begin(file.path, file.kind)
+            self._order.begin()
             loose = LooseMessages(str(file.named), self._report.assumed)
             for item in self._items(file, before, progress):
                 for number, part in enumerate(self._parts_of(item, item.line - before, loose)):

@@ -3,10 +3,10 @@
     10:00:00.125   "How do I pay?"   gets: By card.
     10:00:00.126   "How do I pay?"   gets: By card.      the same call, as another handler wrote it
 
-A call that says word by word what another does, within a second, is that call; so is one that has its response's id
-and its last words within a minute. Two users may say the same at that time by chance. How likely that is the log's
-other calls show: how many of those that say other things are as near to each other. Where chance would do it, or no
-time is known, nothing is left out, but that is told.
+A call that says word by word what another does, within a second, is that call, unless each has a response's id of its
+own and most calls came once; so is one that has its response's id and its last words within a minute. Two users may say
+the same at that time by chance. How likely that is the log's other calls show: how many of those that say other things
+are as near to each other. Where chance would do it, or no time is known, nothing is left out, but that is told.
 """
 
 from array import array
@@ -31,6 +31,7 @@ _TELLING = 40  #: characters of an answer that is hardly given twice,
 _FEWEST, _SHARE = 5, 0.2  #: records without a time that repeat one, and the share of them, to be told of,
 _OFTEN = 0.02  #: and the share of calls with one that chance may have brought together
 _MOST_MESSAGES = 30_000  #: that are counted
+_OF_RESPONSES = ("chatcmpl-", "cmpl-", "resp_", "msg_", "gen-")  #: what ids begin with that models' servers give
 
 
 class CameTwice:
@@ -39,6 +40,7 @@ class CameTwice:
     def __init__(self) -> None:
         self._words, self._ids, self._exchanges = bytearray(), bytearray(), bytearray()  # digests, SHORT bytes each
         self._owners = bytearray()
+        self._given = bytearray()  # whether the id is a response's
         self._starts = array("d")
         self._sizes = array("H")
         self._lines = array("L")
@@ -60,6 +62,7 @@ class CameTwice:
             return
         self._words += words
         self._ids += digest_of(named)
+        self._given.append(named.startswith(_OF_RESPONSES))
         asked = [digested(message)[1] for message in spoken_in(call.inputs)[-1:]]
         self._exchanges += digest_of(b"".join((*asked, *(digested(answer)[1] for answer in answers[:1]))).hex())
         owner = call.conversation or call.session
@@ -105,15 +108,21 @@ class CameTwice:
             for chosen in (self._of_one_id(), self._of_the_same_words()):
                 for at in lines[chosen].tolist():
                     again[at] = 1
-        self._words = self._ids = self._exchanges = self._owners = self._timeless = bytearray()
+        self._words = self._ids = self._exchanges = self._owners = self._given = self._timeless = bytearray()
         self._starts, self._sizes, self._lines = array("d"), array("H"), array("L")
         return again
 
     def _of_the_same_words(self) -> Any:
         """Return the places of calls that say what another does."""
         near = self._near(np.frombuffer(bytes(self._words), NUMBER), _AT_ONCE)
-        self._unsure = int(np.count_nonzero(near.unsure))
-        return self._others(near, near.sure)
+        ids, given = np.frombuffer(bytes(self._ids), NUMBER), np.frombuffer(bytes(self._given), bool)
+        one, other = near.order[:-1], near.order[1:]
+        differ = given[one] & given[other] & (ids[one] != ids[other])
+        twice = int(np.count_nonzero(near.sure))
+        if twice >= _NEARLY_ALL * (len(ids) - twice):  # a gateway gives ids of its own, and logs what an app does
+            differ[:] = False
+        self._unsure = int(np.count_nonzero(near.unsure & ~differ))
+        return self._others(near, near.sure & ~differ)
 
     def _of_one_id(self) -> Any:
         """Return the places of calls that have the response's id, and the last words, of another.

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from turnsignal.stream.formats.call_order import UNKNOWN, UNSURE
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record
 from turnsignal.stream.formats.values import seconds, timestamp, unwrapped
 from turnsignal.stream.text.timestamps import is_iso, parse_compact
@@ -136,6 +137,10 @@ def take_doubts(assumed: Assumed, conversations: int, *, quoted: bool = True) ->
             f"{n:,} {DESCENDING}, and nobody can tell which was said first: answers may stand before their questions; "
             "export them by their times and ids from the first on"
         )
+    if n := assumed.pop(UNSURE, 0):
+        doubts.append(f"{n:,} {UNSURE}: they are put in the reverse of it; export times with their seconds")
+    if n := assumed.pop(UNKNOWN, 0):
+        doubts.append(f"{n:,} {UNKNOWN}: they are taken as they stand, oldest first; export times with their seconds")
     if (n := assumed.pop(BACKWARDS, 0)) * 2 > conversations:
         doubts.append(f"{n:,} {BACKWARDS}: is the file newest first? Then log times, or turn it round")
     return doubts

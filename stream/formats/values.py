@@ -30,16 +30,16 @@ _LATEST = 253_402_300_800.0  #: seconds of the year 10000, which no timestamp ca
 _CONVERSATION_KEYS = (
     *("conversation_id", "conversationId", "conversation", "thread_id", "threadId", "session_id", "sessionId"),
     *("session.id", "chat_id", "chatId", "dialog_id", "dialogId", "dialogue_id"),
-    *("conv_id", "convId", "chat_session_id", "chatSessionId", "session"),
+    *("conv_id", "convId", "chat_session_id", "chatSessionId", "session", "litellm_session_id"),
 )
 #: Names of objects beside a call that say whose it is, and of the conversation's id within them.
 _CONTEXTS = (
     *("metadata", "meta", "context", "labels", "properties", "headers", "extra", "info", "trace_metadata"),
-    "request_properties",
+    *("request_properties", "requester_metadata", "request_headers", "requester_custom_headers"),
 )
 _WITHIN = ("session", "mlflow.trace.session", "Helicone-Session-Id")
 #: The same as logs of .NET, columns of databases and headers of HTTP spell it: ConversationId, SESSION_ID, x-chat-id.
-_FOLDED = ("conversation", "session", "chat", "dialog", "dialogue", "conv", "chatsession", "thread")
+_FOLDED = ("conversation", "session", "chat", "dialog", "dialogue", "conv", "chatsession", "thread", "litellmsession")
 _FIELD_KEYS = {
     "assistant": ("assistant", "agent", "agent_name", "assistant_name", "bot"),
     "version": ("version", "release", "prompt_version", "app_version"),

@@ -82,6 +82,7 @@ SHARED = {
     "langfuse_spans",
     "asked_again",
     "asked_together",
+    "call_order",
     "call_table",
     "acting",
     "span_events",

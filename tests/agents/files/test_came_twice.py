@@ -185,3 +185,14 @@ def test_an_answer_from_a_cache_has_an_id_that_came_before_and_another_user_is_g
 def test_an_id_that_names_a_logger_rather_than_a_response_tells_nothing(tmp_path: Path) -> None:
     records = [gateway(3.0 * n, [user(f"Pay {n % 3}?")], f"By card {n % 3}.", "chatcmpl") for n in range(12)]
     assert Read(tmp_path, records).left_out == 0
+
+
+def test_two_calls_that_say_the_same_at_once_and_have_ids_of_their_own_are_two(tmp_path: Path) -> None:
+    started = [
+        gateway(300 * chat + 0.2 * twin, [user("Track my order")], "Which one?", f"chatcmpl-{chat}{twin}")
+        for chat in range(4)
+        for twin in range(2)
+    ]
+    others = [gateway(600 * n + 99, [user(f"What is part {n}?")], f"A part {n}.", f"chatcmpl-x{n}") for n in range(30)]
+    read = Read(tmp_path, [*started, *others])
+    assert (read.left_out, len(read.chats)) == (0, 38)
