@@ -8,8 +8,8 @@ Cards are in the app. …
 
 import re
 
-from turnsignal.stream.formats.prompts import FINDINGS
 from turnsignal.stream.formats.protocol import TurnFields
+from turnsignal.stream.formats.templates import FINDINGS
 from turnsignal.stream.text.visible import one_line
 
 _FEWEST = 5  #: questions,

@@ -12,12 +12,13 @@ it does, whoever asks that otherwise answers the user, and `remarks` and `asides
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+from turnsignal.stream.formats.asked_first import AskedFirst
 from turnsignal.stream.formats.heads import digested
 from turnsignal.stream.formats.messages import questions_in, spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.quotations import SHORT, digest_of
+from turnsignal.stream.formats.templates import ASKS, FINDINGS, SAYS, SentPrompt, Template
 from turnsignal.stream.text.visible import one_line
 
 READ = "prompts with the same words around each question, of which the question was taken"
@@ -40,153 +41,10 @@ _TYPED = 500  #: and characters of such a one
 _SHOWN = 60  #: characters of a prompt
 _MARK = re.compile(r"[\n>\"“«`\]]\s*|:(?!\d) *|(?<!\w)' *")  #: behind which a question begins
 _ENDING = re.compile(r"(?<!\s)(?:\s*[\n<\"”»`'\[(]|\s+(?=\w))")  #: what begins behind a question
-_LABEL = re.compile(
-    r"(?:(?<=\s)|^)(?:> ?)?[*#\[\"]{0,4}(?P<label>[^\W\d_]+(?:[ _-][^\W\d_]+){0,3})[*\]\"]{0,2}:(?:[*]{0,2})(?=\s|$)"
-    r"|<(?P<tag>/?[^\W\d_][\w -]{0,30})>"
-)
 _FIRST = re.compile(r"\W{0,20}\w{1,40}")
-ASKS = frozenset(
-    (
-        "question",
-        "query",
-        "input",
-        "message",
-        "request",
-        "user",
-        "customer",
-        "frage",
-        "anfrage",
-        "pregunta",
-        "requête",
-        "domanda",
-    )
-)
-FINDINGS = frozenset(
-    (
-        "context",
-        "contexts",
-        "document",
-        "documents",
-        "docs",
-        "source",
-        "sources",
-        "passage",
-        "passages",
-        "result",
-        "results",
-        "article",
-        "articles",
-        "knowledge",
-        "information",
-        "chunks",
-        "excerpts",
-        "kontext",
-        "contexto",
-        "contexte",
-        "contesto",
-        "dokumente",
-        "quellen",
-    )
-)
-_SAYS = frozenset(
-    ("answer", "response", "reply", "assistant", "ai", "bot", "verdict", "antwort", "respuesta", "réponse")
-)
 _STAMP = re.compile(
     r"\A[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z| ?UTC|[+-]\d\d:?\d\d)?[\])]?:? +(?=\S)"
 )
-
-
-class _Part(NamedTuple):
-    """What stands between two labels. name: the last word of the first, empty without one."""
-
-    name: str
-    text: str
-
-
-class Template:
-    """How prompts begin and end alike. labels: those that all of them have in between, in their order."""
-
-    def __init__(self, before: str, after: str, samples: Sequence["_Sample"], *, is_marked: bool) -> None:
-        self.before, self.after, self.is_marked = before, after, is_marked
-        self.calls = len(samples)
-        self.asks_last = False  # in the last paragraph, behind what was found
-        self.quotes: str | None = None  # the label behind which what others said stands, where it is no question's
-        middles = [each.text[len(before) : len(each.text) - len(after)] for each in samples]
-        held = [dict.fromkeys(_names(middle)) for middle in middles]
-        self.labels = [name for name in held[0] if all(name in names for names in held[1:])]
-        self.first = next(reversed(list(_names(before))), "")
-        last = self.labels[-1] if self.labels else ""
-        self.is_behind = last.startswith("</") and last.strip("</>") in FINDINGS  # what is asked, what was found
-        self.questions = [self.question_in(each.text) for each in samples]
-        self.answers = [each.answer for each in samples]
-        self.is_long = sum("\n" in middle.strip() for middle in middles) * 2 > len(middles)
-        self.takes_out = self.is_known = self.is_answered = False
-        self.is_answered_by_others = False  # who are asked what differs alone
-
-    def matches(self, text: str) -> bool:
-        """Say whether a text has the same frame."""
-        is_long = len(text) > len(self.before) + len(self.after)
-        return is_long and text.startswith(self.before) and text.endswith(self.after)
-
-    @property
-    def words(self) -> int:
-        """Count the words that are the same."""
-        return len((self.before + " " + self.after).split())
-
-    @property
-    def names(self) -> set[str]:
-        """Return the last words of the labels around what differs, and in it."""
-        return {_last_word(label) for label in (self.first, *self.labels)} - {""}
-
-    @property
-    def is_search(self) -> bool:
-        """Say whether a question is asked about what was found for it, and nobody has answered."""
-        searched = self.names & FINDINGS or FINDINGS & set(re.findall(r"\w+", self.before.lower()))
-        is_asked = self.is_behind or bool(self.names & ASKS)
-        return bool(is_asked and searched and not self.names & _SAYS and self.labels)
-
-    def question_in(self, text: str) -> str:
-        """Return what was asked in a text of this frame: behind its label, else all that differs."""
-        middle = text[len(self.before) : len(text) - len(self.after)]
-        parts = list(self._parts(middle))
-        if self.asks_last:
-            return middle.rpartition("\n\n")[2].strip() if "\n\n" in middle else ""
-        if self.quotes is not None:
-            return next((_bare(part.text) for part in parts if part.name == self.quotes), "")
-        asked = [_bare(part.text) for part in parts if part.name in ASKS]
-        is_first = _last_word(self.first) in ASKS
-        is_tagged = any(label[:1] == "<" and _last_word(label) in ASKS for label in self.labels)
-        if self.is_behind and not (is_first or is_tagged) and parts[-1].text.strip():
-            return parts[-1].text.strip()
-        return (asked[0 if is_first else -1] if asked else middle).strip()
-
-    def parts_in(self, text: str) -> dict[str, str]:
-        """Return what stands behind each label in a text of this frame."""
-        middle = text[len(self.before) : len(text) - len(self.after)]
-        return {part.name: _bare(part.text) for part in self._parts(middle)}
-
-    def _parts(self, middle: str) -> Iterator[_Part]:
-        """Give the parts of a middle: what was found may hold labels, too, and stands last or before the last label."""
-        marks = [match for match in _LABEL.finditer(middle) if _name(match) in self.labels]
-        is_asked_first = _last_word(self.first) in ASKS
-        chosen: dict[str, re.Match[str]] = {}
-        for match in marks:
-            name = _name(match)
-            if name not in chosen or not is_asked_first:
-                chosen[name] = match
-        at, name = 0, _last_word(self.first)
-        for match in sorted(chosen.values(), key=lambda match: match.start()):
-            if match.start() >= at:
-                yield _Part(name, middle[at : match.start()])
-            at, name = match.end(), _last_word(_name(match))
-        yield _Part(name, middle[at:])
-
-
-class _Sample(NamedTuple):
-    """One prompt, and a digest of what it got."""
-
-    text: str
-    answer: bytes
 
 
 class Prompts:
@@ -194,7 +52,8 @@ class Prompts:
 
     def __init__(self) -> None:
         self._calls = 0
-        self._groups: dict[str, dict[str, _Sample]] = {}  # first word → prompts
+        self._asked_first = AskedFirst()
+        self._groups: dict[str, dict[str, SentPrompt]] = {}  # first word → prompts
         self._plain: Counter[bytes] = Counter()  # what anybody asks, history or not
         self._earlier: set[bytes] = set()  # of histories
         self._returned: set[bytes] = set()  # answers that histories hold
@@ -226,17 +85,19 @@ class Prompts:
         first = _first_word(text)
         self._first[first] += 1
         self._stamped += _STAMP.match(text) is not None
+        self._asked_first.add(text)
         if len(text) > _READ or (first not in self._groups and len(self._groups) >= _GROUPS):
             return
         group = self._groups.setdefault(first, {})
         if len(group) < _SAMPLES:
-            group.setdefault(text, _Sample(text, answer))
+            group.setdefault(text, SentPrompt(text, answer))
 
     def conclude(self) -> None:
         """Find the frames of the log."""
         if self._templates is not None:
             return
         self._templates = {}
+        self._asked_first.conclude()
         for first, group in self._groups.items():
             templates = list(_templates(list(group.values()), _DEEP)) if len(group) >= _FEWEST else []
             for each in templates:
@@ -263,7 +124,7 @@ class Prompts:
             for each in templates:
                 if each.is_known or each.calls < _MANY:
                     continue
-                if each.names & _SAYS:  # "Use this information to answer:"
+                if each.names & SAYS:  # "Use this information to answer:"
                     each.takes_out = self._asks_last(each, list(self._groups[first]))
                     continue
                 others = sum(digest_of(question) in searched for question in each.questions)
@@ -339,11 +200,13 @@ class Prompts:
         if self._stamped >= max(_MANY, _NEARLY_ALL * self._calls) and (stamp := _STAMP.match(text)):
             return text[stamp.end() :].strip()
         template = self.template_of(text)
-        if template is None:
-            return ""
-        if template in self._doubted:
+        if template is not None and template.takes_out:
+            return template.question_in(text)
+        if (asked := self._asked_first.question_in(text)) and not (template is not None and template.is_known):
+            return asked
+        if template is not None and template in self._doubted:
             self._doubted_times[self._doubted.index(template)] += is_last
-        return template.question_in(text) if template.takes_out else ""
+        return ""
 
     def doubts(self, *, quoted: bool) -> list[str]:
         """Say which prompts are taken for what users typed. quoted: with how the most frequent begins."""
@@ -359,13 +222,7 @@ class Prompts:
         return [doubt]
 
 
-def _bare(text: str) -> str:
-    """Take off what stands around a value in JSON, as some prompts hold it: `How?", ` behind `{"question": "`."""
-    text = text.strip()
-    return text.strip('",}{ \n') if text.endswith(('",', '"}', '",\n')) else text
-
-
-def _templates(samples: Sequence[_Sample], deep: int) -> Iterator[Template]:
+def _templates(samples: Sequence[SentPrompt], deep: int) -> Iterator[Template]:
     """Give the frames of prompts that begin with the same word."""
     texts = [each.text for each in samples]
     begun = _common(texts)
@@ -377,7 +234,7 @@ def _templates(samples: Sequence[_Sample], deep: int) -> Iterator[Template]:
             yield Template(before, after, samples, is_marked=before == marked)
     if not deep or len(marked) >= _BEGUN:
         return
-    groups: dict[str, list[_Sample]] = {}
+    groups: dict[str, list[SentPrompt]] = {}
     for each in samples:
         groups.setdefault(_first_word(each.text[len(whole) :]), []).append(each)
     for group in groups.values():
@@ -407,19 +264,3 @@ def _from_mark(ended: str) -> str:
 def _first_word(text: str) -> str:
     match = _FIRST.match(text)
     return match.group() if match is not None else ""
-
-
-def _names(text: str) -> Iterator[str]:
-    return (_name(match) for match in _LABEL.finditer(text))
-
-
-def _name(match: re.Match[str]) -> str:
-    return (match["label"] or f"<{match['tag']}>").lower()
-
-
-def _last_word(label: str) -> str:
-    """Return the last word of a label, "" of what ends a tag."""
-    if label.startswith("</"):
-        return ""
-    words = re.findall(r"[^\W_]+", label)
-    return words[-1] if words else ""

@@ -18,7 +18,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Literal, NamedTuple
 
-from turnsignal.stream.formats.prompts import ASKS
+from turnsignal.stream.formats.templates import ASKS
 
 READ = 4_000  #: characters at the end of a text, in which an ending is looked for
 _NEARLY_ALL = 0.9  #: of texts that end with the same two words, which share what is found

@@ -81,6 +81,8 @@ SHARED = {
     "states",
     "langfuse_spans",
     "asked_again",
+    "asked_first",
+    "templates",
     "asked_together",
     "call_order",
     "call_table",
