@@ -318,20 +318,25 @@ def _count_speaking(wheres: Sequence[Sequence[Any]], role: str | None, text: str
 
 
 def _read_once(text: str, wheres: Sequence[Sequence[Any]]) -> list[Call | TurnFields]:
-    """Return the turns or exchanges that a mapping reads whole, each id once."""
+    """Return the turns or exchanges that a mapping reads whole, each id once.
+
+    Where most exchanges are whole, those that nobody answered are read as they are, too.
+    """
     try:
         mapping = parse_format_mapping(text, "proposed")
     except ConfigError:
         return []
     whole: dict[str, Call | TurnFields] = {}
+    halves: dict[str, Call | TurnFields] = {}
     for number, where in enumerate(wheres):
         try:
             part = mapping.read_item(where, Counter())
         except Refused:
             continue
-        if part is not None and _is_whole(part):
-            whole[_id_of(part) or f"\0{number}"] = part
-    return list(whole.values())
+        if part is not None:
+            kept = whole if _is_whole(part) else halves if isinstance(part, Call) else {}
+            kept[_id_of(part) or f"\0{number}"] = part
+    return list(whole.values()) + (list(halves.values()) if len(halves) < len(whole) else [])
 
 
 def _is_whole(part: Call | TurnFields) -> bool:

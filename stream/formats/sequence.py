@@ -13,10 +13,12 @@ from typing import NamedTuple
 from turnsignal.stream.formats.answering import Answering
 from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
 from turnsignal.stream.formats.asides import TOGETHER
+from turnsignal.stream.formats.asked_together import TWICE
 from turnsignal.stream.formats.branches import Branches
 from turnsignal.stream.formats.chains import in_chains
 from turnsignal.stream.formats.heads import digested, in_order
 from turnsignal.stream.formats.instructions import are_others
+from turnsignal.stream.formats.linking import SENT_AGAIN
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.remarks import is_about, polishes
@@ -41,6 +43,7 @@ _SAID = re.compile(
 )  #: before what others said
 _OWN = 40  #: characters of an answer that no user says, too
 _EXCHANGE = 2  #: messages
+_RETRIED = 10.0  #: seconds in which a program sends again what failed; to another model it may have waited longer
 _COMPARED = 4  #: last messages of a call that was sent again, and of the first one
 _ENVIRONMENTS = ("production", "synthetic", "experiment")
 
@@ -124,8 +127,13 @@ def added_by(
         instead = history.messages[kept] if kept < len(history.digests) and taken == len(asked) - 1 else None
         if has_history and len(asked) == 1 and not taken and len(history.digests) == _EXCHANGE:
             instead = history.messages[0]
+        is_again = 0 < taken == len(asked) and kept == len(history.digests) and _has_failed(news, call)
         history.messages[kept:] = [*asked[taken:], *outputs]
         history.digests[kept:] = [*passage.digests[taken:], *map(digested, outputs)]
+        if is_again:
+            is_retry = _is_retry(call, news[-1].call)
+            taken -= not is_retry
+            assumed[SENT_AGAIN if is_retry else TWICE] += 1
         branches.add(history, kept)
         answers.update({digested(message): call for message in outputs if len(message.text) >= _OWN})
         news.append(Added(call, asked, outputs, taken, instead))
@@ -146,6 +154,22 @@ def added_by(
         if instead is not None and instead.role == "user" and instead.text == text:  # with more around it, once more
             news[at] = news[at]._replace(taken=len(asked))
     return news
+
+
+def _has_failed(news: Sequence[Added], call: Call) -> bool:
+    """Say whether the last question got nothing, not even the call of a tool, and it is a question that comes next."""
+    before = news[-1] if news else None
+    has_failed = before is not None and not (before.outputs or any(each.called for each in before.call.outputs))
+    return has_failed and bool(call.inputs) and call.inputs[-1].role == "user"
+
+
+def _is_retry(call: Call, failed: Call) -> bool:
+    """Say whether a program sends again what failed, rather than its user."""
+    ended = failed.end if failed.end is not None else failed.start
+    if call.start is None or ended is None:
+        return True
+    is_other = call.fields.get("model") != failed.fields.get("model")
+    return call.start - ended <= (TOGETHER if is_other else _RETRIED)
 
 
 def _is_cut(before: Added, asked: Sequence[Message], answer: Message) -> bool:

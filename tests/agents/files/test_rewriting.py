@@ -155,12 +155,12 @@ def test_what_is_said_beside_a_call_of_a_tool_is_no_answer_and_a_failed_call_sto
     remark = {"role": assistant, key: [{"text": "One moment."}, tool]}
     found = [*asked, remark, {"role": "user", key: [came]}]
     records: list[dict[str, Any]] = []
-    for minute, sent, said in (
+    for second, sent, said in (
         (0, asked, None),
-        (1, asked, remark),
-        (2, found, {"role": assistant, key: [{"text": "So."}]}),
+        (3, asked, remark),
+        (6, found, {"role": assistant, key: [{"text": "So."}]}),
     ):
-        at, parts = f"2026-11-01T09:0{minute}:00Z", said[key] if said else []
+        at, parts = f"2026-11-01T09:00:0{second}Z", said[key] if said else []
         if of == "vertex":
             chunks = [{"candidates": [{"content": {"role": "model", "parts": [part]}}]} for part in parts]
             whole = {"candidates": [{"content": said}]}

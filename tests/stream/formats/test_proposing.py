@@ -483,3 +483,18 @@ def test_events_of_a_list_whose_text_is_null_say_nothing() -> None:
     done = propose_mapping(log, "log.jsonl")
     assert (done.read, done.of) == (9, 9)
     assert conversations_of(done, log) == THREE
+
+
+def test_exchanges_of_which_some_were_not_answered_are_read_by_a_right_mapping() -> None:
+    log = [
+        {
+            "chat": f"c{n // 2}",
+            "at": 1_794_218_400 + n,
+            "question": f"How do I do {n}?",
+            "answer": f"Like {n}." * (n % 3),
+        }
+        for n in range(12)
+    ]
+    done = propose_mapping(log, "log.jsonl")
+    assert (done.read, done.of, done.is_poor) == (12, 12, False)
+    assert propose_mapping([{**each, "answer": ""} for each in log], "log.jsonl").is_poor
