@@ -55,6 +55,8 @@ def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
         unit = amount.unit
         if SAYS["numbered"].search(sentence.masked[: amount.start]):
             continue  # "part 2" is a name
+        if amount.exact and SAYS["stands_behind"].search(sentence.masked[: amount.start]):
+            continue  # "after one sentence" says where something stands
         if SAYS["is_judged"].match(sentence.masked[amount.end :]):
             continue  # "answers under 20 words are rarely helpful" asks for none
         if SAYS["need_not_keep"].search(sentence.masked[: amount.start]):

@@ -287,13 +287,18 @@ def _counted_spans(masked: str) -> list[Span]:
 
 
 def _citation_places(masked: str) -> Iterator[str]:
-    if SAYS["place"].search(masked):
-        after = SAYS["after_stop"].search(masked) is not None
-        yield write_name("citation.placement", {"after_stop": True} if after else {})
-    if SAYS["row"].search(masked):
-        most = [amount.high for amount in amounts(masked) if amount.high]
-        if most:
-            yield write_name("citation.max_consecutive", {} if most[0] == 3 else {"at_most": most[0]})
+    bounded = [one for one in amounts(masked) if one.unit in ("citations", "number") and not one.exact]
+    place = SAYS["place"].search(masked)
+    if place is not None and not negated(masked, place.start()):
+        is_counted = any(place.start() < one.end and one.start < place.end() for one in bounded)
+        if not is_counted:  # "put no more than one citation after each sentence" says how many, and not where
+            after = SAYS["after_stop"].search(masked) is not None
+            yield write_name("citation.placement", {"after_stop": True} if after else {})
+    most = [amount.high for amount in amounts(masked) if amount.high] if SAYS["row"].search(masked) else []
+    if SAYS["of_each_claim"].search(masked):  # they stand behind it, in a row
+        most += [one.high for one in bounded if one.high]
+    if most:
+        yield write_name("citation.max_consecutive", {} if most[0] == 3 else {"at_most": most[0]})
 
 
 def _platforms(sentence: Sentence) -> Iterator[RequestedCheck]:
