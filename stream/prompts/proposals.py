@@ -74,6 +74,7 @@ def _ends(sentence: Sentence) -> Iterator[RequestedCheck]:
     for pattern, at_end in ((SAYS["end"], True), (SAYS["start"], False)):
         for match in pattern.finditer(sentence.masked):
             before = SAYS["with_the"].sub("", sentence.masked[max(0, match.start() - 30) : match.end()])
+            before = SAYS["last_line"].sub("", before)
             quotes = _alternatives(sentence, match.end() - 1)
             if not quotes or quotes[0].start() - match.end() > 30 or SAYS["of_a_part"].search(before):
                 continue

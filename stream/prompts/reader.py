@@ -14,6 +14,7 @@ from turnsignal.stream.prompts.conditions import condition, goes_back, opens, pl
 from turnsignal.stream.prompts.conflicts import merge, settle
 from turnsignal.stream.prompts.counts import doubt_few_words
 from turnsignal.stream.prompts.exceptions import excepted
+from turnsignal.stream.prompts.fillers import is_filler
 from turnsignal.stream.prompts.headings import UNKNOWN, kind_of
 from turnsignal.stream.prompts.instructions import LANGUAGES, Sentence
 from turnsignal.stream.prompts.kinds import held_answers, prompt_kind, whose_answers
@@ -87,6 +88,8 @@ def read_prompt(text: str) -> PromptReading:
         part_before = part if follows and not is_of_whole(masked) else ""
         part = part_before if goes_on_about_it(masked) else part_made(masked, order)
         rest, exemption = _prescribed(read, mask(read), earlier_sentence)
+        if exemption is not None and is_filler(exemption, masked, heading):
+            rest, exemption = read, None
         is_near = exemption is None and not points(masked)
         if (
             is_near and goes_back(masked) and (any(map(is_bound, names)) or not amounts(masked))
