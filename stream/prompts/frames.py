@@ -89,6 +89,13 @@ def _prescribed(proposals: Sequence[Proposal]) -> Iterator[tuple[str, str]]:
             yield from _kinds("first" if is_first(one.check) else "last", sentence)
 
 
+def _forbids_a_start(check: str) -> bool:
+    """Return whether a check forbids how answers start; behind a subject line or salutation it could never fail."""
+    return check.startswith("pattern.forbid") and str(parse_name(check).params.get("regex", "")).startswith(
+        r"(?i)\A\W*"
+    )
+
+
 def _hails(text: str) -> bool:
     return _SAYS["hails"].search(text) is not None
 
@@ -101,7 +108,7 @@ def _doubt(one: Proposal, frames: _Frames) -> str | None:
     if not other:
         return None
     shown = f"“{other[:_SHOWN]}”"
-    if is_first(one.check):
+    if is_first(one.check) or _forbids_a_start(one.check):
         return f"something else is put first in {shown}"
     is_counted = not one.check.startswith("citation.")
     return f"would count what {shown} adds" if is_counted else f"sources stand behind the text, too, in {shown}"
@@ -109,6 +116,8 @@ def _doubt(one: Proposal, frames: _Frames) -> str | None:
 
 def _touching(one: Proposal) -> tuple[str, ...]:
     """Return the kinds of frames that a check would count, or that take its place."""
+    if _forbids_a_start(one.check):
+        return ("title", "greeting", "letter")
     if is_first(one.check):
         is_greeting = any(_hails(quote[0]) for sentence in one.sentences for quote in QUOTED.finditer(sentence))
         return ("title",) if is_greeting else ("title", "greeting")

@@ -34,7 +34,7 @@ ADDRESS = r"(?i)https?://|\bwww\."  #: pattern of a check that forbids addresses
 #: patterns of checks that forbid emojis, hashtags, HTML, Markdown, and words in capitals
 EMOJIS: str = WORDED["forbidden"]["emojis?|emoticons?"]
 HASHTAGS: str = WORDED["forbidden"]["hash ?tags?"]
-HTML: str = WORDED["forbidden"]["html(?: tags?| markup)?"]
+HTML: str = WORDED["forbidden"]["(?:raw |inline )?html(?: tags?| markup)?"]
 MARKDOWN: str = WORDED["forbidden"]["markdown(?: formatting| syntax)?"]
 CAPITALS: str = next(regex for words, regex in WORDED["forbidden"].items() if words.startswith("all[ -]caps"))
 _THINGS = {compile_pattern(rf"\b(?:{words})\b"): pattern for words, pattern in WORDED["forbidden"].items()}

@@ -128,7 +128,7 @@ def _place(
         plain = sentence if block.is_heading or around.forbids else _reworded(sentence)
         label, rest = ("", plain) if block.is_heading else _label(plain, mask(plain))
         kind = kind_of(label, product, is_label=True) if label else GENERAL
-        doubt, read = outer, plain
+        doubt, read = None if _SAYS["whole_output"].search(masked) is not None else outer, plain
         if names_all(masked) or label or (not is_opener and begins_anew(masked)):
             carried = None
         if index and falls_back(mask(sentences[index - 1])) and keeps_the_answer(masked):
