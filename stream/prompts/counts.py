@@ -68,6 +68,8 @@ def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
             spans, doubt = [(whole.end, amount.end)], f"concerns a part of the answer ({whole.unit.rstrip('s')})"
         elif unit in _OF_PARTS:
             doubt = "counts one part of several" if _is_summand(sentence.masked, amount) else None
+            if SAYS["in_any_one"].search(sentence.masked[amount.start :]):
+                doubt = "may be of each paragraph"
             whole = amount
         if _is_at_an_edge(sentence.masked[: amount.start]):
             doubt = doubt or "may be of how the answer begins or ends"

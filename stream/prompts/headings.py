@@ -97,6 +97,11 @@ def kind_of(label: str, product: frozenset[str] = frozenset(), *, is_label: bool
     return FORBIDS if denials == 1 and _SAYS["both"].search(plain) is None else UNKNOWN
 
 
+def leads_in(sentence: str) -> bool:
+    """Return whether a sentence only introduces what stands below it: "You must:"."""
+    return sentence.endswith(":") and kind_of(sentence) in (GENERAL, FORBIDS)
+
+
 def _is_one_of_several(words: list[str]) -> bool:
     """Return whether a label names one of several parts: "A", "Part 2"."""
     named = [word for word in words if word not in _SERIES]

@@ -33,6 +33,8 @@ _TAIL = r"[^\pL\pN?]*"  #: what may stand behind the last words: a full stop, qu
 ADDRESS = r"(?i)https?://|\bwww\."  #: pattern of a check that forbids addresses
 #: patterns of checks that forbid emojis, hashtags, HTML, Markdown, and words in capitals
 EMOJIS: str = WORDED["forbidden"]["emojis?|emoticons?"]
+#: … and what a person counts as one beside them: signs of texts, ":tada:" as in Slack, ":-)"
+_OTHER_EMOJIS = r"|[\x{2600}-\x{27BF}]|:[a-z][a-z\d_+-]*:|[:;]-?[)(D]"
 HASHTAGS: str = WORDED["forbidden"]["hash ?tags?"]
 HTML: str = WORDED["forbidden"]["(?:raw |inline )?html(?: tags?| markup)?"]
 MARKDOWN: str = WORDED["forbidden"]["markdown(?: formatting| syntax)?"]
@@ -167,12 +169,32 @@ def _shapes(sentence: Sentence) -> Iterator[RequestedCheck]:
     if match is not None and not negated(masked, match.end()):
         quotes = list(QUOTED.finditer(sentence.text))
         options = [next(part for part in quote.groups() if part) for quote in quotes]
+        if not quotes:
+            yield from _labels(masked, match.start())
         is_edge = bool(quotes) and SAYS["begins_or_ends"].search(masked[: quotes[0].start()]) is not None
         if len(options) > 1 and not is_edge and not any("|" in option for option in options):
             check = _chosen(list(dict.fromkeys(options)))
             spans = [(match.start(), match.start() + 1), *(quote.span() for quote in quotes)]
             more = "asks for more than the choice" if SAYS["and_more"].search(masked[quotes[-1].end() :]) else None
             yield from asked([check], "choice", *spans, doubt=more or otherwise(masked))
+
+
+def _emojis(sentence: Sentence) -> Iterator[RequestedCheck]:
+    match = SAYS["with_emoji"].search(sentence.masked)
+    if match is not None and not negated(sentence.masked, match.start() + 1):
+        name = write_name("pattern.require", {"regex": EMOJIS + _OTHER_EMOJIS})
+        yield from asked([name], "device", match.span())
+
+
+def _labels(masked: str, at: int) -> Iterator[RequestedCheck]:
+    """Yield the check for one of several labels that are not quoted: "one of these labels: ALLOW, REVIEW, BLOCK"."""
+    match = SAYS["labels"].search(masked)
+    if match is None or match.start() < at:
+        return
+    labels = [label for label in SAYS["label_break"].split(match["labels"]) if label]
+    if len(labels) > 1 and all(SAYS["label"].fullmatch(label) for label in labels):
+        spans = [(at, at + 1), match.span(SAYS["labels"].groupindex["labels"])]
+        yield from asked([_chosen(list(dict.fromkeys(labels)))], "choice", *spans, doubt=otherwise(masked))
 
 
 def _chosen(options: list[str]) -> str:
@@ -327,4 +349,5 @@ _FAMILIES: tuple[Callable[[Sentence], Iterator[RequestedCheck]], ...] = (
     _cases,
     _languages,
     _forbids,
+    _emojis,
 )

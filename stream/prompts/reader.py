@@ -13,9 +13,10 @@ from turnsignal.stream.prompts.characters import doubt_rivals
 from turnsignal.stream.prompts.conditions import condition, goes_back, opens, platforms_in, without_clause
 from turnsignal.stream.prompts.conflicts import merge, settle
 from turnsignal.stream.prompts.counts import doubt_few_words
+from turnsignal.stream.prompts.edges import is_first, is_last
 from turnsignal.stream.prompts.exceptions import excepted
 from turnsignal.stream.prompts.fillers import is_filler
-from turnsignal.stream.prompts.headings import UNKNOWN, kind_of
+from turnsignal.stream.prompts.headings import UNKNOWN, kind_of, leads_in
 from turnsignal.stream.prompts.instructions import LANGUAGES, Sentence
 from turnsignal.stream.prompts.kinds import held_answers, prompt_kind, whose_answers
 from turnsignal.stream.prompts.leftover import (
@@ -127,15 +128,17 @@ def read_prompt(text: str) -> PromptReading:
         elsewhere = f"may be about something else (“{subject[:_SHOWN]}”)" if is_elsewhere else None
         for name in names:
             other = None if name.startswith(_DEVICES) else elsewhere
+            is_edge = is_first(name) or is_last(name)
+            beside = None if is_edge and _SAYS["under_an_edge"].search(around or "") is not None else around
             whose = (kind and kind.doubt(name, masked)) or whose_answers(name, masked, held)
-            why = doubt or asked[name] or around or other or (None if name.startswith("combination.") else whose)
+            why = doubt or asked[name] or beside or other or (None if name.startswith("combination.") else whose)
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:
             covered.append(names)
             uncovered += _beside(sentence, masked, names)
         elif exemption is not None:
             prescribed += 1
-        elif not is_heading or _orders(masked):
+        elif _orders(masked) if is_heading else not leads_in(sentence):
             uncovered.append(sentence)
     proposals = lifted(list(proposed.values()), placed)
     proposals = settle(proposals, placed, exempt, is_one_text=bool(order))
