@@ -81,6 +81,11 @@ def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
         elif unit == "sections":
             spans += [match.span() for match in SAYS["section"].finditer(sentence.text)]
             spans += [match.span() for match in QUOTED.finditer(sentence.text) if SAYS["section"].search(match[0])]
+        marks = SAYS["marks_before"].search(sentence.masked[: amount.start]) if unit == "times" else None
+        if marks is not None:  # "exclamation marks more than once"
+            names = _named("keywords.letter_frequency", amount.bounds(), letter="!")
+            yield from asked(names, "letters", (marks.start(), amount.end), doubt=doubt)
+            continue
         for name in _counted(amount, unit, sentence):
             kind = "case" if name.startswith("case.") else _UNIT_KINDS.get(unit, "counts")
             yield from asked([name], kind, *spans, doubt=doubt)

@@ -20,6 +20,7 @@ from turnsignal.stream.prompts.polarity import reaches, turned
 from turnsignal.stream.prompts.vocabulary import keywords, otherwise
 from turnsignal.stream.prompts.wording import (
     QUOTED,
+    Amount,
     amounts,
     compile_pattern,
     forbidden,
@@ -183,7 +184,7 @@ def _emojis(sentence: Sentence) -> Iterator[RequestedCheck]:
     match = SAYS["with_emoji"].search(sentence.masked)
     if match is not None and not negated(sentence.masked, match.start() + 1):
         name = write_name("pattern.require", {"regex": EMOJIS + _OTHER_EMOJIS})
-        yield from asked([name], "device", match.span())
+        yield from asked([name], "things", match.span())
 
 
 def _labels(masked: str, at: int) -> Iterator[RequestedCheck]:
@@ -253,10 +254,16 @@ def _forbids(sentence: Sentence) -> Iterator[RequestedCheck]:
         things = [(start, end) for start, end in things if not any(first <= start < last for first, last in named)]
         named += things  # "numbered lists" are not all lists
         spans = [span for span in things if _forbids_thing(masked, *span)]
-        if spans and not any(amount.unit in ("bullets", "exclamations", "hashtags") for amount in amounts(masked)):
+        if spans and not any(_is_counted(masked, amount) for amount in amounts(masked)):
             name = write_name("pattern.forbid", {"regex": regex} | ({} if regex in _IN_CODE else {"skip_code": True}))
             doubt = None if len(spans) == len(things) else "names it in another sense, too"
             yield from asked([name], "things", *spans, doubt=doubt)
+
+
+def _is_counted(masked: str, amount: Amount) -> bool:
+    """Return whether an amount is of things that are forbidden: "no more than two hashtags"."""
+    is_often = amount.unit == "times" and SAYS["marks_before"].search(masked[: amount.start]) is not None
+    return is_often or amount.unit in ("bullets", "exclamations", "hashtags")
 
 
 def _forbids_thing(masked: str, start: int, end: int) -> bool:
