@@ -10,7 +10,7 @@ from pathlib import Path
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.bullets import any_bullets
 from turnsignal.stream.prompts.characters import doubt_rivals
-from turnsignal.stream.prompts.conditions import condition, goes_back, opens, platforms_in, without_clause
+from turnsignal.stream.prompts.conditions import condition, goes_back, names_all, opens, platforms_in, without_clause
 from turnsignal.stream.prompts.conflicts import merge, settle
 from turnsignal.stream.prompts.counts import doubt_few_words
 from turnsignal.stream.prompts.edges import is_first, is_last
@@ -128,8 +128,7 @@ def read_prompt(text: str) -> PromptReading:
         elsewhere = f"may be about something else (“{subject[:_SHOWN]}”)" if is_elsewhere else None
         for name in names:
             other = None if name.startswith(_DEVICES) else elsewhere
-            is_edge = is_first(name) or is_last(name)
-            beside = None if is_edge and _SAYS["under_an_edge"].search(around or "") is not None else around
+            beside = None if _is_headed_by_edge(name, around, masked) else around
             whose = (kind and kind.doubt(name, masked)) or whose_answers(name, masked, held)
             why = doubt or asked[name] or beside or other or (None if name.startswith("combination.") else whose)
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
@@ -149,6 +148,16 @@ def read_prompt(text: str) -> PromptReading:
     exemptions = tuple(exempt.values())
     proposals = list(any_bullets(proposals, text))
     return PromptReading(tuple(proposals), tuple(uncovered), plainly + prescribed, len(covered) - plainly, exemptions)
+
+
+def _is_headed_by_edge(name: str, around: str | None, masked: str) -> bool:
+    """Return whether what all answers start or end with stands below a heading that says so, as "Ending".
+
+    Without "always" it may be what a conversation starts or ends with.
+    """
+    if not around or not (is_first(name) or is_last(name)) or _SAYS["under_an_edge"].search(around) is None:
+        return False
+    return names_all(masked) or "always" in masked.casefold()
 
 
 def _beside(sentence: str, masked: str, names: list[str]) -> list[str]:

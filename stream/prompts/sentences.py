@@ -128,7 +128,9 @@ def _place(
     is_opener = False
     for index, sentence in enumerate(sentences):
         masked = mask(sentence)
-        plain = sentence if block.is_heading or around.forbids else _reworded(sentence, is_last=index + 1 == len(sentences))
+        plain = (
+            sentence if block.is_heading or around.forbids else _reworded(sentence, is_last=index + 1 == len(sentences))
+        )
         label, rest = ("", plain) if block.is_heading else _label(plain, mask(plain))
         kind = kind_of(label, product, is_label=True) if label else GENERAL
         doubt, read = None if _SAYS["whole_output"].search(masked) is not None else outer, plain

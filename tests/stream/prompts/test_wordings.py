@@ -107,7 +107,9 @@ def test_why_all_messages_are_shown_somewhere_binds_no_check() -> None:
 
 
 def test_what_all_answers_end_with_may_stand_below_a_heading_of_its_own() -> None:
-    (sign_off,) = read_prompt(f'{ROLE}Be kind.\n\n## Ending\nClose with "Your team".').proposals
+    (sign_off,) = read_prompt(f'{ROLE}Be kind.\n\n## Ending\nClose every message with "Your team".').proposals
     assert sign_off.doubt is None
+    (last,) = read_prompt(f'{ROLE}Be kind.\n\n## Closing\nClose with "Your team".').proposals
+    assert last.doubt is not None  # of the conversation, maybe
     (limit,) = read_prompt(f"{ROLE}Be kind.\n\n## Ending\nNo more than 9 sentences.").proposals
     assert limit.doubt is not None
