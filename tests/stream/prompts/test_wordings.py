@@ -113,3 +113,15 @@ def test_what_all_answers_end_with_may_stand_below_a_heading_of_its_own() -> Non
     assert last.doubt is not None  # of the conversation, maybe
     (limit,) = read_prompt(f"{ROLE}Be kind.\n\n## Ending\nNo more than 9 sentences.").proposals
     assert limit.doubt is not None
+
+
+def test_an_item_with_a_colon_leads_its_neighbours_until_the_next() -> None:
+    (cheers, end) = read_prompt(f'{ROLE}- Do not:\n- end with "Cheers"\n- Always:\n- end with "Bye"').proposals
+    assert cheers.check.startswith("pattern.forbid")
+    assert end.check.startswith("pattern.require")
+
+
+def test_an_item_with_a_colon_leads_no_item_that_stands_further_out() -> None:
+    checks = {one.check for one in read_prompt(f"{ROLE}- Do not:\n  - use slang\n- End with a question.").proposals}
+    assert all(check.startswith("pattern.require") for check in checks)
+    assert checks
