@@ -50,7 +50,8 @@ def without_no_conditions(masked: str) -> str:
 
 def platforms_in(masked: str) -> tuple[str, ...]:
     """Return the platforms that a sentence names as those that it holds on."""
-    return tuple(dict.fromkeys(match[1].casefold() for match in _SAYS["platform"].finditer(masked)))
+    plain = _SAYS["all_shown"].sub("", masked)
+    return tuple(dict.fromkeys(match[1].casefold() for match in _SAYS["platform"].finditer(plain)))
 
 
 def goes_back(masked: str) -> bool:

@@ -18,6 +18,7 @@ _COUNTED = {
     "capitals": "case.capital_word_frequency",
 }
 _AT_LEAST = frozenset({"highlights", "placeholders", "capitals"})  #: a plain number of these is a lower bound
+_SMALL = ("words", "characters", "sentences")  #: units that a paragraph is made of
 _OF_PARTS = frozenset(
     {"words", "characters", "sentences", "bullets", "sections", "paragraphs"}
 )  #: an answer's, or a part's
@@ -55,15 +56,20 @@ def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
         unit = amount.unit
         if SAYS["numbered"].search(sentence.masked[: amount.start]):
             continue  # "part 2" is a name
+        if amount.exact and SAYS["stands_behind"].search(sentence.masked[: amount.start]):
+            continue  # "after one sentence" says where something stands
         if SAYS["is_judged"].match(sentence.masked[amount.end :]):
             continue  # "answers under 20 words are rarely helpful" asks for none
         if SAYS["need_not_keep"].search(sentence.masked[: amount.start]):
             continue  # "you need not keep it under 60 words" asks for no more
         spans, doubt = [(amount.start, amount.end)], None
-        if whole is not None and SAYS["of_it"].match(sentence.masked[whole.end : amount.start]):
+        joint = None if whole is None else SAYS["of_it"].match(sentence.masked[whole.end : amount.start])
+        if whole is not None and joint is not None and not _are_of_one_text(sentence.masked, whole, joint[0], amount):
             spans, doubt = [(whole.end, amount.end)], f"concerns a part of the answer ({whole.unit.rstrip('s')})"
         elif unit in _OF_PARTS:
             doubt = "counts one part of several" if _is_summand(sentence.masked, amount) else None
+            if SAYS["in_any_one"].search(sentence.masked[amount.start :]):
+                doubt = "may be of each paragraph"
             whole = amount
         if _is_at_an_edge(sentence.masked[: amount.start]):
             doubt = doubt or "may be of how the answer begins or ends"
@@ -75,9 +81,25 @@ def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
         elif unit == "sections":
             spans += [match.span() for match in SAYS["section"].finditer(sentence.text)]
             spans += [match.span() for match in QUOTED.finditer(sentence.text) if SAYS["section"].search(match[0])]
+        marks = SAYS["marks_before"].search(sentence.masked[: amount.start]) if unit == "times" else None
+        if marks is not None:  # "exclamation marks more than once"
+            names = _named("keywords.letter_frequency", amount.bounds(), letter="!")
+            yield from asked(names, "letters", (marks.start(), amount.end), doubt=doubt)
+            continue
         for name in _counted(amount, unit, sentence):
             kind = "case" if name.startswith("case.") else _UNIT_KINDS.get(unit, "counts")
             yield from asked([name], kind, *spans, doubt=doubt)
+
+
+def _are_of_one_text(masked: str, first: Amount, joint: str, second: Amount) -> bool:
+    """Return whether the second of two amounts is of the same text as the first, and of no part of it.
+
+    "120 words in two paragraphs" are all words, and so are those of "one paragraph of 40 words", if the answer is that.
+    """
+    if first.unit in _SMALL and second.unit == "paragraphs":
+        return joint.strip(" ,") == "in" and (second.low or 0) > 1
+    is_one = first.low == first.high == 1 and first.unit in ("paragraphs", "sentences") and second.unit in _SMALL
+    return is_one and SAYS["whole_as"].search(masked[: first.start]) is not None
 
 
 def _is_at_an_edge(before: str) -> bool:

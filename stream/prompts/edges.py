@@ -42,6 +42,12 @@ def displaced(
     ]
 
 
+def puts(edge: str, masked: str) -> int:
+    """Return where a sentence puts something at an edge of the answer, "first" or "last"; -1 if it does not."""
+    match = _SAYS[edge].search(masked)
+    return -1 if match is None else int(match.start())
+
+
 def _says(what: str, masked: str) -> bool:
     if _SAYS[what].search(masked) is None:
         return False

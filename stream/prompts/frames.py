@@ -11,7 +11,8 @@ from pathlib import Path
 
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.counts import BLANK_LINE
-from turnsignal.stream.prompts.edges import is_first, is_last
+from turnsignal.stream.prompts.edges import is_first, is_last, puts
+from turnsignal.stream.prompts.leftover import part_named
 from turnsignal.stream.prompts.reading import Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence
 from turnsignal.stream.prompts.wording import QUOTED, mask, negated, read_patterns
@@ -21,6 +22,7 @@ _SAYS = read_patterns(_BUILT["patterns"], ASK=_BUILT["ask"])
 _ASKED = ("title", "greeting", "sign_off", "postscript", "sources", "letter")
 #: doubts of what may end something else: "The caption ends with …"
 _OF_OTHERS = ("says more than", "may concern a part", "stands under", "may be about", "an answer holds")
+_FEW = 4  #: words of a signature, at most
 _SHOWN = 80  #: characters of the other sentence in the reason for a doubt
 
 #: kind of frame → the sentences that ask for it
@@ -30,7 +32,7 @@ _Frames = dict[str, list[str]]
 def framed(proposals: list[Proposal], placed: Sequence[PlacedSentence]) -> list[Proposal]:
     """Mark as doubtful what counts a frame as a part of the text, and starts that stand behind one; in linear time."""
     frames: _Frames = {}
-    for kind, sentence in [*_asked(placed), *_prescribed(proposals)]:
+    for kind, sentence in [*_asked(placed), *_worded(placed), *_prescribed(proposals)]:
         frames.setdefault(kind, []).append(sentence)
     return [
         one._replace(doubt=doubt) if one.doubt is None and (doubt := _doubt(one, frames)) is not None else one
@@ -49,6 +51,34 @@ def _asked(placed: Sequence[PlacedSentence]) -> Iterator[tuple[str, str]]:
                 yield kind, one.sentence
 
 
+def _worded(placed: Sequence[PlacedSentence]) -> Iterator[tuple[str, str]]:
+    """Yield the frames whose words sentences give, whatever check was read: what a person counts is no matter of that.
+
+    "The caption ends with …" is of a part, and no frame.
+    """
+    for one in placed:
+        quote = None if one.is_heading else QUOTED.search(one.sentence)
+        before = "" if quote is None else _SAYS["own_line"].sub("", mask(one.sentence)[: quote.start()])
+        for edge in ("last", "first") if quote is not None and not part_named(before) else ():
+            at = puts(edge, mask(one.sentence))
+            if at >= 0 and not negated(mask(one.sentence), at):
+                yield from _kinds(edge, one.sentence)
+        if not one.is_heading and _SAYS["named_line"].search(one.sentence) is not None:
+            yield "sign_off", one.sentence
+
+
+def _kinds(edge: str, sentence: str) -> Iterator[tuple[str, str]]:
+    """Yield the kind of frame that the words which a sentence quotes for an edge of the answer are."""
+    quotes = [quote[0].strip("\"'“”„‘’` ") for quote in QUOTED.finditer(sentence)]
+    if edge == "first" and any(_hails(quote) or _SAYS["heads"].search(quote) for quote in quotes):
+        yield "greeting", sentence
+    if edge == "last" and quotes:
+        # The full stop in 'Close with "Your Acme team."' may be the sentence's own.
+        own = sentence.rstrip().endswith(('."', ".”", ".'", ".’")) and len(quotes[-1].split()) <= _FEW
+        is_sentence = _SAYS["stops"].search(quotes[-1]) is not None and not own
+        yield "closing" if is_sentence else "sign_off", sentence
+
+
 def _prescribed(proposals: Sequence[Proposal]) -> Iterator[tuple[str, str]]:
     """Yield the frames that are prescribed word for word: a salutation, and whatever answers end with."""
     for one in proposals:
@@ -56,11 +86,14 @@ def _prescribed(proposals: Sequence[Proposal]) -> Iterator[tuple[str, str]]:
         if not is_edge or (one.doubt or "").startswith(_OF_OTHERS):
             continue
         for sentence in one.sentences:
-            quotes = [quote[0].strip("\"'“”„‘’` ") for quote in QUOTED.finditer(sentence)]
-            if is_first(one.check) and any(_hails(quote) or _SAYS["heads"].search(quote) for quote in quotes):
-                yield "greeting", sentence
-            if is_last(one.check) and quotes:
-                yield "closing" if _SAYS["stops"].search(quotes[-1]) is not None else "sign_off", sentence
+            yield from _kinds("first" if is_first(one.check) else "last", sentence)
+
+
+def _forbids_a_start(check: str) -> bool:
+    """Return whether a check forbids how answers start; behind a subject line or salutation it could never fail."""
+    return check.startswith("pattern.forbid") and str(parse_name(check).params.get("regex", "")).startswith(
+        r"(?i)\A\W*"
+    )
 
 
 def _hails(text: str) -> bool:
@@ -75,7 +108,7 @@ def _doubt(one: Proposal, frames: _Frames) -> str | None:
     if not other:
         return None
     shown = f"“{other[:_SHOWN]}”"
-    if is_first(one.check):
+    if is_first(one.check) or _forbids_a_start(one.check):
         return f"something else is put first in {shown}"
     is_counted = not one.check.startswith("citation.")
     return f"would count what {shown} adds" if is_counted else f"sources stand behind the text, too, in {shown}"
@@ -83,6 +116,8 @@ def _doubt(one: Proposal, frames: _Frames) -> str | None:
 
 def _touching(one: Proposal) -> tuple[str, ...]:
     """Return the kinds of frames that a check would count, or that take its place."""
+    if _forbids_a_start(one.check):
+        return ("title", "greeting", "letter")
     if is_first(one.check):
         is_greeting = any(_hails(quote[0]) for sentence in one.sentences for quote in QUOTED.finditer(sentence))
         return ("title",) if is_greeting else ("title", "greeting")

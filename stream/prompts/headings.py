@@ -84,6 +84,8 @@ def kind_of(label: str, product: frozenset[str] = frozenset(), *, is_label: bool
     general = general | _SAID if denials else general
     left = [word for word in words if word not in general and word not in product and not word.isdigit()]
     bare = masked.strip(" ,.:;!–—-")
+    if _SAYS["medium"].fullmatch(bare) is not None:
+        return GENERAL
     if not words and _SAYS["neutral"].fullmatch(bare) is not None and not bare[-1:].isdigit():
         return GENERAL  # "At all times"; but "Step 4" is one of several
     if not is_label and _SAYS["yours"].fullmatch(bare) is not None:
@@ -93,6 +95,11 @@ def kind_of(label: str, product: frozenset[str] = frozenset(), *, is_label: bool
     if not denials:
         return GENERAL
     return FORBIDS if denials == 1 and _SAYS["both"].search(plain) is None else UNKNOWN
+
+
+def leads_in(sentence: str) -> bool:
+    """Return whether a sentence only introduces what stands below it: "You must:"."""
+    return sentence.endswith(":") and kind_of(sentence) in (GENERAL, FORBIDS)
 
 
 def _is_one_of_several(words: list[str]) -> bool:

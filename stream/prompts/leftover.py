@@ -185,6 +185,8 @@ def _held(kinds: frozenset[str], scope: Scope) -> Iterator[str]:
     yield "answers_it"
     if not kinds.isdisjoint(("citations", "sections", "marks")):
         yield "example"
+    if "citations" in kinds:
+        yield "by_the_stop"
     if not kinds.isdisjoint(("counts", "sections", "commas")):
         yield "separated"
     if not kinds.isdisjoint(("words", "edges")):

@@ -20,6 +20,7 @@ from turnsignal.stream.prompts.polarity import reaches, turned
 from turnsignal.stream.prompts.vocabulary import keywords, otherwise
 from turnsignal.stream.prompts.wording import (
     QUOTED,
+    Amount,
     amounts,
     compile_pattern,
     forbidden,
@@ -33,8 +34,10 @@ _TAIL = r"[^\pL\pN?]*"  #: what may stand behind the last words: a full stop, qu
 ADDRESS = r"(?i)https?://|\bwww\."  #: pattern of a check that forbids addresses
 #: patterns of checks that forbid emojis, hashtags, HTML, Markdown, and words in capitals
 EMOJIS: str = WORDED["forbidden"]["emojis?|emoticons?"]
+#: … and what a person counts as one beside them: signs of texts, ":tada:" as in Slack, ":-)"
+_OTHER_EMOJIS = r"|[\x{2600}-\x{27BF}]|:[a-z][a-z\d_+-]*:|[:;]-?[)(D]"
 HASHTAGS: str = WORDED["forbidden"]["hash ?tags?"]
-HTML: str = WORDED["forbidden"]["html(?: tags?| markup)?"]
+HTML: str = WORDED["forbidden"]["(?:raw |inline )?html(?: tags?| markup)?"]
 MARKDOWN: str = WORDED["forbidden"]["markdown(?: formatting| syntax)?"]
 CAPITALS: str = next(regex for words, regex in WORDED["forbidden"].items() if words.startswith("all[ -]caps"))
 _THINGS = {compile_pattern(rf"\b(?:{words})\b"): pattern for words, pattern in WORDED["forbidden"].items()}
@@ -74,6 +77,7 @@ def _ends(sentence: Sentence) -> Iterator[RequestedCheck]:
     for pattern, at_end in ((SAYS["end"], True), (SAYS["start"], False)):
         for match in pattern.finditer(sentence.masked):
             before = SAYS["with_the"].sub("", sentence.masked[max(0, match.start() - 30) : match.end()])
+            before = SAYS["last_line"].sub("", before)
             quotes = _alternatives(sentence, match.end() - 1)
             if not quotes or quotes[0].start() - match.end() > 30 or SAYS["of_a_part"].search(before):
                 continue
@@ -166,12 +170,32 @@ def _shapes(sentence: Sentence) -> Iterator[RequestedCheck]:
     if match is not None and not negated(masked, match.end()):
         quotes = list(QUOTED.finditer(sentence.text))
         options = [next(part for part in quote.groups() if part) for quote in quotes]
+        if not quotes:
+            yield from _labels(masked, match.start())
         is_edge = bool(quotes) and SAYS["begins_or_ends"].search(masked[: quotes[0].start()]) is not None
         if len(options) > 1 and not is_edge and not any("|" in option for option in options):
             check = _chosen(list(dict.fromkeys(options)))
             spans = [(match.start(), match.start() + 1), *(quote.span() for quote in quotes)]
             more = "asks for more than the choice" if SAYS["and_more"].search(masked[quotes[-1].end() :]) else None
             yield from asked([check], "choice", *spans, doubt=more or otherwise(masked))
+
+
+def _emojis(sentence: Sentence) -> Iterator[RequestedCheck]:
+    match = SAYS["with_emoji"].search(sentence.masked)
+    if match is not None and not negated(sentence.masked, match.start() + 1):
+        name = write_name("pattern.require", {"regex": EMOJIS + _OTHER_EMOJIS})
+        yield from asked([name], "things", match.span())
+
+
+def _labels(masked: str, at: int) -> Iterator[RequestedCheck]:
+    """Yield the check for one of several labels that are not quoted: "one of these labels: ALLOW, REVIEW, BLOCK"."""
+    match = SAYS["labels"].search(masked)
+    if match is None or match.start() < at:
+        return
+    labels = [label for label in SAYS["label_break"].split(match["labels"]) if label]
+    if len(labels) > 1 and all(SAYS["label"].fullmatch(label) for label in labels):
+        spans = [(at, at + 1), match.span(SAYS["labels"].groupindex["labels"])]
+        yield from asked([_chosen(list(dict.fromkeys(labels)))], "choice", *spans, doubt=otherwise(masked))
 
 
 def _chosen(options: list[str]) -> str:
@@ -230,10 +254,16 @@ def _forbids(sentence: Sentence) -> Iterator[RequestedCheck]:
         things = [(start, end) for start, end in things if not any(first <= start < last for first, last in named)]
         named += things  # "numbered lists" are not all lists
         spans = [span for span in things if _forbids_thing(masked, *span)]
-        if spans and not any(amount.unit in ("bullets", "exclamations", "hashtags") for amount in amounts(masked)):
+        if spans and not any(_is_counted(masked, amount) for amount in amounts(masked)):
             name = write_name("pattern.forbid", {"regex": regex} | ({} if regex in _IN_CODE else {"skip_code": True}))
             doubt = None if len(spans) == len(things) else "names it in another sense, too"
             yield from asked([name], "things", *spans, doubt=doubt)
+
+
+def _is_counted(masked: str, amount: Amount) -> bool:
+    """Return whether an amount is of things that are forbidden: "no more than two hashtags"."""
+    is_often = amount.unit == "times" and SAYS["marks_before"].search(masked[: amount.start]) is not None
+    return is_often or amount.unit in ("bullets", "exclamations", "hashtags")
 
 
 def _forbids_thing(masked: str, start: int, end: int) -> bool:
@@ -287,13 +317,18 @@ def _counted_spans(masked: str) -> list[Span]:
 
 
 def _citation_places(masked: str) -> Iterator[str]:
-    if SAYS["place"].search(masked):
-        after = SAYS["after_stop"].search(masked) is not None
-        yield write_name("citation.placement", {"after_stop": True} if after else {})
-    if SAYS["row"].search(masked):
-        most = [amount.high for amount in amounts(masked) if amount.high]
-        if most:
-            yield write_name("citation.max_consecutive", {} if most[0] == 3 else {"at_most": most[0]})
+    bounded = [one for one in amounts(masked) if one.unit in ("citations", "number") and not one.exact]
+    place = SAYS["place"].search(masked)
+    if place is not None and not negated(masked, place.start()):
+        is_counted = any(place.start() < one.end and one.start < place.end() for one in bounded)
+        if not is_counted:  # "put no more than one citation after each sentence" says how many, and not where
+            after = SAYS["after_stop"].search(masked) is not None
+            yield write_name("citation.placement", {"after_stop": True} if after else {})
+    most = [amount.high for amount in amounts(masked) if amount.high] if SAYS["row"].search(masked) else []
+    if SAYS["of_each_claim"].search(masked):  # they stand behind it, in a row
+        most += [one.high for one in bounded if one.high]
+    if most:
+        yield write_name("citation.max_consecutive", {} if most[0] == 3 else {"at_most": most[0]})
 
 
 def _platforms(sentence: Sentence) -> Iterator[RequestedCheck]:
@@ -321,4 +356,5 @@ _FAMILIES: tuple[Callable[[Sentence], Iterator[RequestedCheck]], ...] = (
     _cases,
     _languages,
     _forbids,
+    _emojis,
 )

@@ -10,11 +10,13 @@ from pathlib import Path
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.bullets import any_bullets
 from turnsignal.stream.prompts.characters import doubt_rivals
-from turnsignal.stream.prompts.conditions import condition, goes_back, opens, platforms_in, without_clause
+from turnsignal.stream.prompts.conditions import condition, goes_back, names_all, opens, platforms_in, without_clause
 from turnsignal.stream.prompts.conflicts import merge, settle
 from turnsignal.stream.prompts.counts import doubt_few_words
+from turnsignal.stream.prompts.edges import is_first, is_last
 from turnsignal.stream.prompts.exceptions import excepted
-from turnsignal.stream.prompts.headings import UNKNOWN, kind_of
+from turnsignal.stream.prompts.fillers import is_filler
+from turnsignal.stream.prompts.headings import UNKNOWN, kind_of, leads_in
 from turnsignal.stream.prompts.instructions import LANGUAGES, Sentence
 from turnsignal.stream.prompts.kinds import held_answers, prompt_kind, whose_answers
 from turnsignal.stream.prompts.leftover import (
@@ -87,6 +89,8 @@ def read_prompt(text: str) -> PromptReading:
         part_before = part if follows and not is_of_whole(masked) else ""
         part = part_before if goes_on_about_it(masked) else part_made(masked, order)
         rest, exemption = _prescribed(read, mask(read), earlier_sentence)
+        if exemption is not None and is_filler(exemption, masked, heading):
+            rest, exemption = read, None
         is_near = exemption is None and not points(masked)
         if (
             is_near and goes_back(masked) and (any(map(is_bound, names)) or not amounts(masked))
@@ -124,15 +128,16 @@ def read_prompt(text: str) -> PromptReading:
         elsewhere = f"may be about something else (“{subject[:_SHOWN]}”)" if is_elsewhere else None
         for name in names:
             other = None if name.startswith(_DEVICES) else elsewhere
+            beside = None if _is_headed_by_edge(name, around, masked) else around
             whose = (kind and kind.doubt(name, masked)) or whose_answers(name, masked, held)
-            why = doubt or asked[name] or around or other or (None if name.startswith("combination.") else whose)
+            why = doubt or asked[name] or beside or other or (None if name.startswith("combination.") else whose)
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:
             covered.append(names)
             uncovered += _beside(sentence, masked, names)
         elif exemption is not None:
             prescribed += 1
-        elif not is_heading or _orders(masked):
+        elif _orders(masked) if is_heading else not leads_in(sentence):
             uncovered.append(sentence)
     proposals = lifted(list(proposed.values()), placed)
     proposals = settle(proposals, placed, exempt, is_one_text=bool(order))
@@ -143,6 +148,16 @@ def read_prompt(text: str) -> PromptReading:
     exemptions = tuple(exempt.values())
     proposals = list(any_bullets(proposals, text))
     return PromptReading(tuple(proposals), tuple(uncovered), plainly + prescribed, len(covered) - plainly, exemptions)
+
+
+def _is_headed_by_edge(name: str, around: str | None, masked: str) -> bool:
+    """Return whether what all answers start or end with stands below a heading that says so, as "Ending".
+
+    Without "always" it may be what a conversation starts or ends with.
+    """
+    if not around or not (is_first(name) or is_last(name)) or _SAYS["under_an_edge"].search(around) is None:
+        return False
+    return names_all(masked) or "always" in masked.casefold()
 
 
 def _beside(sentence: str, masked: str, names: list[str]) -> list[str]:

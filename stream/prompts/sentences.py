@@ -42,10 +42,13 @@ _BUILT = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text(enco
 _SAYS = read_patterns(_BUILT["patterns"])
 _LABEL = _SAYS["label"].groupindex["label"]
 _REST = _SAYS["label"].groupindex["rest"]
-_REWORDED = [
-    (compile_pattern(pattern.replace("LANGUAGE", "|".join(LANGUAGES))), wording)
-    for pattern, wording in _BUILT["reworded"].items()
-]
+_REWORDED, _REWORDED_LAST = (
+    [
+        (compile_pattern(pattern.replace("LANGUAGE", "|".join(LANGUAGES))), wording)
+        for pattern, wording in _BUILT[table].items()
+    ]
+    for table in ("reworded", "reworded_last")
+)
 _NUMBERED = _SAYS["inline"].groupindex["n"]
 _WORDS = 8  #: of a label, at most
 
@@ -125,10 +128,12 @@ def _place(
     is_opener = False
     for index, sentence in enumerate(sentences):
         masked = mask(sentence)
-        plain = sentence if block.is_heading or around.forbids else _reworded(sentence)
+        plain = (
+            sentence if block.is_heading or around.forbids else _reworded(sentence, is_last=index + 1 == len(sentences))
+        )
         label, rest = ("", plain) if block.is_heading else _label(plain, mask(plain))
         kind = kind_of(label, product, is_label=True) if label else GENERAL
-        doubt, read = outer, plain
+        doubt, read = None if _SAYS["whole_output"].search(masked) is not None else outer, plain
         if names_all(masked) or label or (not is_opener and begins_anew(masked)):
             carried = None
         if index and falls_back(mask(sentences[index - 1])) and keeps_the_answer(masked):
@@ -162,9 +167,9 @@ def _forbidden(forbids: str, sentence: str) -> str | None:
     return None if is_own else f"stands under “{forbids}”, which forbids it"
 
 
-def _reworded(sentence: str) -> str:
+def _reworded(sentence: str, *, is_last: bool) -> str:
     """Bring a rule that is worded without a verb, or with a condition that is none, into the usual wording."""
-    for pattern, wording in _REWORDED:
+    for pattern, wording in [*_REWORDED, *(_REWORDED_LAST if is_last else ())]:
         if pattern.search(sentence) is not None:
             sentence = pattern.sub(wording, sentence, 1)
     return sentence if QUOTED.search(sentence) is not None else without_no_conditions(sentence)

@@ -164,6 +164,7 @@ class _BlockReader:
         self._item = -1  # the level of the list item that is being read, -1 for none
         self._after_blank = True
         self._marked = 0  # the number of the list item that is being read
+        self._led_by = -1  # how far the list item is indented that ends with a colon and leads its neighbours, or -1
         self._is_led = False  # whether the last block ends with a colon
         self._is_used = False  # whether a block stands under what came last
 
@@ -247,7 +248,11 @@ class _BlockReader:
     def _begin_item(self, line: str, bare: str, marker: str) -> None:
         indent = len(line) - len(line.lstrip())
         is_dash = not any(map(str.isalnum, marker))
-        level = _ITEM + 2 * min(indent, 40) + is_dash
+        if bare.endswith(":") or (self._item < 0 and self._after_blank):
+            self._led_by = -1
+        elif self._is_led and self._item == _ITEM + 2 * min(indent, 39) + is_dash and not self._after_blank:
+            self._led_by = indent  # "- Do not:" stands above the items after it, although they are not indented
+        level = _ITEM + 2 * min(indent + (indent == self._led_by), 40) + is_dash
         if self._after_blank and self._item < 0 and self._is_used and not indent:
             level_left = _LEAD
         else:

@@ -7,18 +7,26 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+import re2
+
 from turnsignal.stream.names import write_name
 from turnsignal.stream.prompts.banned import banned
-from turnsignal.stream.prompts.instructions import NO_WORDS, SAYS, Sentence, asked
+from turnsignal.stream.prompts.instructions import NO_WORDS, SAYS, WORDED, Sentence, asked
 from turnsignal.stream.prompts.leftover import RequestedCheck, Span
-from turnsignal.stream.prompts.wording import QUOTED, amounts, forbidden, listed, negated
+from turnsignal.stream.prompts.wording import QUOTED, amounts, compile_pattern, forbidden, listed, negated
 
 _OTHERWISE = "says what to use rather than something else"
 _SINGLE = "a single letter may be a number or stand for something else"
 _LISTS = 20  #: how many matches in one sentence are tried as the start of a list of words
 _SPOKEN = frozenset({"say", "saying", "use", "using"})
+_FORM = compile_pattern(rf"\b(?:{'|'.join(WORDED['forbidden'])}|json|xml|csv|yaml|latex|urls?|caps)\b")
+_USED = frozenset({"use", "write", "run", "output", "generate", "include"})  #: verbs that are not of speaking
 _VERBS = frozenset({"word", "phrase", "term", "name"})  #: of the nouns below, those that are verbs, too
 _NAMING = ("word", "words", "phrase", "phrases", "term", "terms", "name", "names")
+
+
+#: the comma of "Well," as the last word of a list is a part of it, and says where it stands
+_SAID_BEFORE = compile_pattern(r"\pL,[\"”]\W*$")
 
 
 def keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
@@ -38,6 +46,10 @@ def keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
         if words:
             yield from _prohibited(words, sentence.text, written.span(), *_spans(words, sentence.text, start, end))
             return
+    named = SAYS["names_names"].search(masked)
+    if named is not None:
+        yield from _named(named)
+        return
     for match in islice(SAYS["list"].finditer(masked), _LISTS):
         if SAYS["no_list"].search(SAYS["each_answer"].sub("", masked[max(0, match.start() - 40) : match.start()])):
             continue
@@ -67,7 +79,7 @@ def keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
                 either = "may say how something is called"  # 'use "you"'
             elif not no and any(_is_number(word) for word in words):
                 either = "may be written in another form"  # "514-555-0190"
-            elif no and SAYS["as_a"].search(masked) is not None:
+            elif no and (SAYS["as_a"].search(masked) is not None or _SAID_BEFORE.search(sentence.text[: end + 1])):
                 either = "says in which place or sense"  # 'never use "please" as the first word'
             elif not no and _is_habit(masked, match[0]):
                 either = "may say how to speak"  # 'be polite: say "please"'
@@ -86,6 +98,21 @@ def _contrasted(text: str, match: Any) -> Iterator[RequestedCheck]:
     if words and all(not any(map(str.isdigit, word)) for word in words):
         doubt = None if match["how"].casefold() == "never" else _OTHERWISE
         yield from _prohibited(words, text, match.span(), doubt=doubt)
+
+
+def _named(match: Any) -> Iterator[RequestedCheck]:
+    """Yield the check for proper names that must not be mentioned, as they are written: "never mention Trellix".
+
+    What must not be used may still be spoken of, as DELETE where SQL is written.
+    """
+    names = [name for name in SAYS["name_break"].split(match["names"]) if name]
+    regex = "|".join(r"\s+".join(re2.escape(part) for part in name.split()) for name in names)
+    is_used = match["how"].casefold() in _USED
+    if is_used and (len(names) < 2 or not all(map(str.isupper, names)) or _FORM.search(match["names"])):
+        return  # "never use Markdown"
+    doubt = "may be spoken of" if is_used else None
+    name = write_name("pattern.forbid", {"regex": rf"\b(?:{regex})\b"})
+    yield from asked([name], "words", (match.start(), match.start() + 1), match.span(), doubt=doubt)
 
 
 def _prohibited(words: list[str], text: str, *spans: Span, doubt: str | None = None) -> Iterator[RequestedCheck]:

@@ -223,6 +223,7 @@ def _adds(relation: str, after: str, before: str) -> tuple[int | None, int | Non
     adds = _looked_up(_RELATIONS, relation)
     # "do not use more than": a negation reaches its bound only within the same clause.
     nearest = _PAUSE.split(_EVER.sub("never", before[-40:]))[-1]
+    nearest = _THAT_ARE_NOT.sub("", nearest)
     if adds == (0, 0) or relation.startswith("no") or not negated(nearest, len(nearest)):
         return adds
     return _turned(*adds)
@@ -313,6 +314,11 @@ _NEW_EDGE = compile_pattern(
 _NOUN_DENIED = compile_pattern(r"\b(?:no|without|free of|zero)$")
 _FIRST_WORD = compile_pattern(r"[\pL'’]*")
 _PAUSE = compile_pattern(r",| and |\s[–—-]+\s|[(:;—–]")
+#: "messages that are not urgent below 50 words": that denies which messages; "that are not longer than" is a bound
+_THAT_ARE_NOT = compile_pattern(
+    r"\b(?:that|which|who)\s+(?:(?:is|are|was|were)(?:\s+not|n['’]t)\s+(?:\w+ly\s+|much\s+|any\s+)*[\w'’-]+"
+    r"|(?:do|does|did)(?:\s+not|n['’]t)\s+(?:need|require|want|concern|involve|ask|expect|relate)\b).*$"
+)
 _EVER = compile_pattern(r"\bnever,? ever\b")
 _AND = compile_pattern(r"[,;(\s]*(?:(?:and|but|yet|though)\b)?\s*(?:(?:do |should |must )?(?:not|never))?\s*")
 _COMMAS = compile_pattern(r"\s*,\s*(?:and |or )?|(?:^|\s+)(?:and|or)(?:\s+|$)")

@@ -7,6 +7,7 @@ from turnsignal.stream.checks.protocol import Result
 from turnsignal.stream.citations.reader import citation_reader
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.names import write_name
+from turnsignal.stream.prompts.proposals import CAPITALS as CAPITALS_PATTERN
 from turnsignal.stream.prompts.proposals import EMOJIS as EMOJI_PATTERN
 from turnsignal.stream.prompts.reader import MAX_PROPOSALS, read_prompt
 
@@ -95,7 +96,7 @@ def test_an_instruction_proposes_its_check(prompt: str, checks: list[str]) -> No
     assert asked(prompt) == checks
 
 
-CAPITALS = r"pattern.forbid(regex='\\b[A-Z]{2,}(?:[ \\t]+[A-Z]{2,}){2,}',skip_code=true)"
+CAPITALS = write_name("pattern.forbid", {"regex": CAPITALS_PATTERN, "skip_code": True})
 
 
 @pytest.mark.parametrize(
@@ -444,7 +445,7 @@ FORBIDDEN = {
     "Do not use bullet points.": ("Do:\n- a\n- b", "A - b"),
     "Avoid numbered lists.": ("1. Open\n2. Close", "Version 1.2 is out"),
     "Do not use Markdown.": ("Open **it**.", "Open it - 2 * 3 is 6."),
-    "Don't write in all caps.": ("DO NOT OPEN it", "NASA and ESA"),
+    "Don't write in all caps.": ("DO NOT OPEN it", "NASA and ESA, USB HDMI VGA and DVI"),
     "Finish with a question.": ("Done. Anything? No.", 'Done. "Anything else?"'),
     "Do not use parentheses.": ("Open (it)", "Open it"),
     "Write at most 2 paragraphs.": ("One.\n\nTwo.\n \nThree.", "\n\nOne.\n\nTwo.\n\n"),
