@@ -17,6 +17,7 @@ from turnsignal.stream.formats.openinference import OpenInference
 from turnsignal.stream.formats.openllmetry import OpenLLMetry
 from turnsignal.stream.formats.otel import OpenTelemetry
 from turnsignal.stream.formats.protocol import LogFormat, Record
+from turnsignal.stream.formats.pydantic_ai import PydanticAI
 from turnsignal.stream.formats.responses import OpenAIResponses
 from turnsignal.stream.formats.sharegpt import ShareGPT
 from turnsignal.stream.formats.turnsignal import Turns
@@ -35,6 +36,7 @@ FORMATS: dict[str, LogFormat] = {
     "langfuse": Langfuse(),
     "langsmith": LangSmith(),
     "langchain": LangChainMessages(),
+    "pydanticai": PydanticAI(),
     "sharegpt": ShareGPT(),
     "dialogflow": DialogflowCX(),
 }

@@ -84,6 +84,7 @@ SHARED = {
     "asked_together",
     "call_table",
     "acting",
+    "agent_messages",
     "span_events",
     "cut_off",
     "who_answers",
@@ -176,6 +177,7 @@ NAMED = {
     "langfuse": "Langfuse",
     "langsmith": "LangSmith",
     "langchain": "LangChain",
+    "pydanticai": "Pydantic AI",
     "sharegpt": "ShareGPT",
     "dialogflow": "Google's conversational agents",
 }

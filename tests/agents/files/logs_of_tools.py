@@ -28,6 +28,7 @@ LOST: dict[str, tuple[str, ...]] = {
     "langfuse": (),
     "langsmith": (),
     "langchain": (ANSWERED,),
+    "pydanticai": (RANK,),
     "sharegpt": (DOCUMENTS, TIMES),
     "dialogflow": (RANK, ANSWERED, "version", "model"),
 }
@@ -173,6 +174,29 @@ def sharegpt(history: list[Turn], answer: Turn | None, trace: str, fields: dict[
     yield {"id": history[-1]["conversation_id"], "conversations": said, **fields}
 
 
+def pydanticai(history: list[Turn], answer: Turn | None, trace: str, fields: dict[str, Any]) -> Iterator[Turn]:
+    start, end = ends(history, answer)
+    model = {"model_name": fields.get("model"), "timestamp": end}
+    said: list[Turn] = []
+    for turn in history:
+        if turn["role"] == "user":
+            part = {"part_kind": "user-prompt", "content": turn["text"], "timestamp": turn["timestamp"]}
+            said.append({"kind": "request", "parts": [part]})
+        else:
+            part = {"part_kind": "text", "content": turn["text"]}
+            said.append({"kind": "response", "parts": [part], "timestamp": turn["timestamp"]})
+    if answer and (found := documents(answer)):
+        names = {"tool_name": "search", "tool_call_id": "call_1", "timestamp": start}
+        said += [
+            {"kind": "response", "parts": [{"part_kind": "tool-call", **names, "args": {}}], "timestamp": start},
+            {"kind": "request", "parts": [{"part_kind": "tool-return", **names, "content": found}]},
+        ]
+    if answer:
+        said.append({"kind": "response", "parts": [{"part_kind": "text", "content": answer["text"]}], **model})
+    conversation = history[-1]["conversation_id"]
+    yield {"id": trace, "session_id": conversation, "message_list": orjson.dumps(said).decode(), **fields}
+
+
 def dialogflow(history: list[Turn], answer: Turn | None, trace: str, fields: dict[str, Any]) -> Iterator[Turn]:
     name, _, number = trace.rpartition("-")
     snippets = [
@@ -289,6 +313,7 @@ WRITERS: dict[str, Write] = {
     "langfuse": langfuse,
     "langsmith": langsmith,
     "langchain": langchain,
+    "pydanticai": pydanticai,
     "sharegpt": sharegpt,
     "dialogflow": dialogflow,
 }

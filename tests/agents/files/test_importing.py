@@ -219,6 +219,19 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
             assistant="helpdesk",
         ),
     ],
+    "pydanticai.jsonl": [
+        user("pydanticai:run-1#0", ASKED, 0, **NAMED),
+        answer(
+            *("pydanticai:run-1/resp-2", ANSWERED, 2),
+            retrieved=[
+                {"doc_id": "d-reset", "text": "Reset it.", "score": 0.9},
+                {"doc_id": "d-login", "text": "Log in."},
+            ],
+            **NAMED,
+        ),
+        user("pydanticai:run-2#0", AGAIN, 30, **NAMED),
+        answer("pydanticai:run-2/resp-3", ANSWERED_AGAIN, 33, **NAMED),
+    ],
     "turns.csv": [
         user("turns:2", "How do I reset, please?", 0),
         answer("turns:3", "Open the settings page.", 2),

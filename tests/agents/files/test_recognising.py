@@ -29,6 +29,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     "langfuse": ("langfuse.jsonl", "langfuse-traces.json", "genuine/langfuse-spans.jsonl"),
     "langsmith": ("langsmith.jsonl", "genuine/langsmith.jsonl"),
     "langchain": ("langchain.json", "genuine/langchain.jsonl"),
+    "pydanticai": ("pydanticai.jsonl",),
     "sharegpt": ("sharegpt.jsonl",),
     "dialogflow": ("dialogflow.jsonl",),
 }
