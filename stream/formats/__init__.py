@@ -6,8 +6,10 @@ has to choose.
 
 from collections.abc import Sequence
 
+from turnsignal.stream.formats.adk import AgentDevelopmentKit
 from turnsignal.stream.formats.agents import OpenAIAgents
 from turnsignal.stream.formats.anthropic import AnthropicMessages
+from turnsignal.stream.formats.apim import ApiManagement
 from turnsignal.stream.formats.dialogflow import DialogflowCX
 from turnsignal.stream.formats.langchain import LangChainMessages
 from turnsignal.stream.formats.langfuse import Langfuse
@@ -31,6 +33,7 @@ FORMATS: dict[str, LogFormat] = {
     "agents": OpenAIAgents(),
     "anthropic": AnthropicMessages(),
     "otel": OpenTelemetry(),
+    "adk": AgentDevelopmentKit(),
     "openinference": OpenInference(),
     "openllmetry": OpenLLMetry(),
     "langfuse": Langfuse(),
@@ -38,6 +41,7 @@ FORMATS: dict[str, LogFormat] = {
     "langchain": LangChainMessages(),
     "pydanticai": PydanticAI(),
     "sharegpt": ShareGPT(),
+    "apim": ApiManagement(),
     "dialogflow": DialogflowCX(),
 }
 

@@ -172,6 +172,7 @@ NAMED = {
     "agents": "Agents SDK",
     "anthropic": "Anthropic",
     "otel": "OpenTelemetry GenAI",
+    "adk": "Agent Development Kit",
     "openinference": "OpenInference",
     "openllmetry": "OpenLLMetry",
     "langfuse": "Langfuse",
@@ -179,6 +180,7 @@ NAMED = {
     "langchain": "LangChain",
     "pydanticai": "Pydantic AI",
     "sharegpt": "ShareGPT",
+    "apim": "Azure API Management",
     "dialogflow": "Google's conversational agents",
 }
 

@@ -23,13 +23,15 @@ LOST: dict[str, tuple[str, ...]] = {
     "agents": (),
     "anthropic": (RANK,),
     "otel": (RANK,),
+    "adk": (RANK, "platform"),
     "openinference": (),
     "openllmetry": (RANK,),
     "langfuse": (),
     "langsmith": (),
     "langchain": (ANSWERED,),
-    "pydanticai": (RANK,),
+    "pydanticai": (),
     "sharegpt": (DOCUMENTS, TIMES),
+    "apim": (DOCUMENTS, "assistant", "version", "platform"),
     "dialogflow": (RANK, ANSWERED, "version", "model"),
 }
 
@@ -197,6 +199,17 @@ def pydanticai(history: list[Turn], answer: Turn | None, trace: str, fields: dic
     yield {"id": trace, "session_id": conversation, "message_list": orjson.dumps(said).decode(), **fields}
 
 
+def apim(history: list[Turn], answer: Turn | None, trace: str, fields: dict[str, Any]) -> Iterator[Turn]:
+    start, end = ends(history, answer)
+    both = {"CorrelationId": trace, "ModelName": fields.get("model"), "ConversationId": history[-1]["conversation_id"]}
+    said = [{"role": "assistant", "content": answer["text"]}] if answer else []
+    asked = {"SequenceNumber": 0, "RequestMessages": orjson.dumps(messages(history)).decode()}
+    yield {"TimeGenerated": start, **both, **asked, "ResponseMessages": ""}
+    if answer:
+        answered = {"SequenceNumber": 1, "ResponseMessages": orjson.dumps(said).decode()}
+        yield {"TimeGenerated": end, **both, "RequestMessages": "", **answered}
+
+
 def dialogflow(history: list[Turn], answer: Turn | None, trace: str, fields: dict[str, Any]) -> Iterator[Turn]:
     name, _, number = trace.rpartition("-")
     snippets = [
@@ -260,6 +273,28 @@ def otel(history: list[Turn], answer: Turn | None, trace: str, fields: dict[str,
     yield spans(trace, *ends(history, answer), chat, found)
 
 
+def adk(history: list[Turn], answer: Turn | None, trace: str, fields: dict[str, Any]) -> Iterator[Turn]:
+    names = {"user": "user", "assistant": "model"}
+    contents = [{"role": names[turn["role"]], "parts": [{"text": turn["text"]}]} for turn in history]
+    said = {"content": {"role": "model", "parts": [{"text": answer["text"]}]}} if answer else {}
+    session = {"gcp.vertex.agent.session_id": history[-1]["conversation_id"]}
+    call = {
+        "gen_ai.system": "gcp.vertex.agent",
+        "gen_ai.request.model": fields.get("model"),
+        **session,
+        "gcp.vertex.agent.llm_request": orjson.dumps({"contents": contents, "config": {}}).decode(),
+        "gcp.vertex.agent.llm_response": orjson.dumps(said).decode(),
+    }
+    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": fields["assistant"]}
+    plain = [{key: document[key] for key in ("id", "score", "title", "text")} for document in documents(answer)]
+    found = {"gcp.vertex.agent.llm_request": "{}", "gcp.vertex.agent.tool_response": orjson.dumps({"result": plain})}
+    found = {key: value if isinstance(value, str) else value.decode() for key, value in found.items()}
+    resource = {"attributes": listed({"service.version": fields.get("version")})}
+    made = spans(trace, *ends(history, answer), agent, call, found)
+    made["resourceSpans"][0]["resource"] = resource
+    yield made
+
+
 def openinference(history: list[Turn], answer: Turn | None, trace: str, fields: dict[str, Any]) -> Iterator[Turn]:
     model = {"openinference.span.kind": "LLM", "session.id": history[-1]["conversation_id"]}
     model |= {"llm.model_name": fields.get("model"), "metadata": orjson.dumps(fields).decode()}
@@ -308,6 +343,7 @@ WRITERS: dict[str, Write] = {
     "agents": agents,
     "anthropic": anthropic,
     "otel": otel,
+    "adk": adk,
     "openinference": openinference,
     "openllmetry": openllmetry,
     "langfuse": langfuse,
@@ -315,6 +351,7 @@ WRITERS: dict[str, Write] = {
     "langchain": langchain,
     "pydanticai": pydanticai,
     "sharegpt": sharegpt,
+    "apim": apim,
     "dialogflow": dialogflow,
 }
 WHOLE = ("sharegpt",)  #: formats that hold a conversation in one record

@@ -24,6 +24,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     "agents": ("agents.jsonl",),
     "anthropic": ("anthropic.jsonl", "genuine/anthropic.jsonl"),
     "otel": ("otel.jsonl", "otel-events.jsonl", "genuine/otel-old.jsonl", "genuine/otel-new.jsonl"),
+    "adk": ("adk.jsonl",),
     "openinference": ("openinference.json", "genuine/openinference.jsonl", "genuine/openinference-langchain.jsonl"),
     "openllmetry": ("openllmetry.jsonl",),
     "langfuse": ("langfuse.jsonl", "langfuse-traces.json", "genuine/langfuse-spans.jsonl"),
@@ -31,6 +32,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     "langchain": ("langchain.json", "genuine/langchain.jsonl"),
     "pydanticai": ("pydanticai.jsonl",),
     "sharegpt": ("sharegpt.jsonl",),
+    "apim": ("apim.jsonl",),
     "dialogflow": ("dialogflow.jsonl",),
 }
 
