@@ -14,6 +14,7 @@ from turnsignal.stream.formats.dialogflow import DialogflowCX
 from turnsignal.stream.formats.langchain import LangChainMessages
 from turnsignal.stream.formats.langfuse import Langfuse
 from turnsignal.stream.formats.langsmith import LangSmith
+from turnsignal.stream.formats.mlflow import MLflow
 from turnsignal.stream.formats.openai import OpenAIChat
 from turnsignal.stream.formats.openinference import OpenInference
 from turnsignal.stream.formats.openllmetry import OpenLLMetry
@@ -37,6 +38,7 @@ FORMATS: dict[str, LogFormat] = {
     "openinference": OpenInference(),
     "openllmetry": OpenLLMetry(),
     "langfuse": Langfuse(),
+    "mlflow": MLflow(),
     "langsmith": LangSmith(),
     "langchain": LangChainMessages(),
     "pydanticai": PydanticAI(),

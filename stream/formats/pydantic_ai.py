@@ -65,7 +65,7 @@ class PydanticAI:
             return
         at = len(messages) - bool(messages and messages[-1].role == "assistant")
         inputs, outputs = messages[:at], messages[at:]
-        asked = [message.time for message in inputs if message.role == "user" and message.time is not None]
+        asked = [message.time for message in spoken_in(inputs) if message.time is not None]
         start = asked[-1] if asked else time_in(assumed, record, *_TIMES)
         end = next((message.time for message in outputs if message.time is not None), start)
         own = short_name(named.get("run_id")) or short_name(first(record, *_OWN)) or conversation or ""

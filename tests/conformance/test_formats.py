@@ -176,6 +176,7 @@ NAMED = {
     "openinference": "OpenInference",
     "openllmetry": "OpenLLMetry",
     "langfuse": "Langfuse",
+    "mlflow": "MLflow",
     "langsmith": "LangSmith",
     "langchain": "LangChain",
     "pydanticai": "Pydantic AI",

@@ -27,6 +27,7 @@ LOST: dict[str, tuple[str, ...]] = {
     "openinference": (),
     "openllmetry": (RANK,),
     "langfuse": (),
+    "mlflow": (),
     "langsmith": (),
     "langchain": (ANSWERED,),
     "pydanticai": (),
@@ -144,6 +145,27 @@ def langfuse(history: list[Turn], answer: Turn | None, trace: str, fields: dict[
     text = answer["text"] if answer else None
     model = {"provided_model_name": fields.get("model")}
     yield {**both, **model, "id": "g", "type": "GENERATION", "input": messages(history), "output": text}
+
+
+def mlflow(history: list[Turn], answer: Turn | None, trace: str, fields: dict[str, Any]) -> Iterator[Turn]:
+    times = [round(seconds(stamp) * 1e6) * 1000 for stamp in ends(history, answer)]
+    both = {"trace_id": "AAAA", "start_time_unix_nano": times[0], "end_time_unix_nano": times[1]}
+
+    def span(named: str, kind: str, asked: Any, got: Any) -> Turn:
+        given = {"mlflow.spanType": kind, "mlflow.spanInputs": asked, "mlflow.spanOutputs": got}
+        texts = {key: orjson.dumps(value).decode() for key, value in given.items()}
+        return {**both, "span_id": named, "parent_span_id": "r" if named != "r" else None, "attributes": texts}
+
+    text = answer["text"] if answer else None
+    said = {"choices": [{"message": {"role": "assistant", "content": text}}], "model": fields.get("model")}
+    spans_of_trace = [
+        span("r", "CHAIN", {"messages": messages(history)}, text),
+        span("d", "RETRIEVER", {"query": history[-1]["text"]}, documents(answer)),
+        span("m", "CHAT_MODEL", {"messages": messages(history)}, said if answer else None),
+    ]
+    metadata = {"mlflow.trace.session": history[-1]["conversation_id"], **fields}
+    info = {"trace_id": trace, "request_time": history[-1]["timestamp"], "trace_metadata": metadata, "tags": {}}
+    yield {"info": info, "data": {"spans": spans_of_trace}}
 
 
 def langsmith(history: list[Turn], answer: Turn | None, trace: str, fields: dict[str, Any]) -> Iterator[Turn]:
@@ -347,6 +369,7 @@ WRITERS: dict[str, Write] = {
     "openinference": openinference,
     "openllmetry": openllmetry,
     "langfuse": langfuse,
+    "mlflow": mlflow,
     "langsmith": langsmith,
     "langchain": langchain,
     "pydanticai": pydanticai,

@@ -254,6 +254,19 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
             answer("apim:7f2", ANSWERED_AGAIN, 33, model="gpt-4.1-mini"),
         )
     ],
+    "mlflow.jsonl": [
+        user("mlflow:tr-1/f1#0", ASKED, 0, **NAMED),
+        answer(
+            *("mlflow:tr-1/f1", ANSWERED, 2),
+            retrieved=[
+                {"doc_id": "d-reset", "text": "Reset it."},
+                {"doc_id": "d-login", "text": "Log in."},
+            ],
+            **NAMED,
+        ),
+        user("mlflow:tr-2/f4#0", AGAIN, 30, **NAMED),
+        answer("mlflow:tr-2/f4", ANSWERED_AGAIN, 33, **NAMED),
+    ],
     "turns.csv": [
         user("turns:2", "How do I reset, please?", 0),
         answer("turns:3", "Open the settings page.", 2),

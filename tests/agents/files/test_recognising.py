@@ -28,6 +28,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     "openinference": ("openinference.json", "genuine/openinference.jsonl", "genuine/openinference-langchain.jsonl"),
     "openllmetry": ("openllmetry.jsonl",),
     "langfuse": ("langfuse.jsonl", "langfuse-traces.json", "genuine/langfuse-spans.jsonl"),
+    "mlflow": ("mlflow.jsonl",),
     "langsmith": ("langsmith.jsonl", "genuine/langsmith.jsonl"),
     "langchain": ("langchain.json", "genuine/langchain.jsonl"),
     "pydanticai": ("pydanticai.jsonl",),
