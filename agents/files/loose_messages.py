@@ -5,6 +5,7 @@ from typing import Any
 
 from turnsignal.agents.files.recognising import repeated_key
 from turnsignal.stream.errors import TurnsignalError
+from turnsignal.stream.formats.agent_messages import is_agent_message, is_typed
 from turnsignal.stream.formats.mapping import describe_key
 from turnsignal.stream.formats.messages import role_of
 from turnsignal.stream.formats.protocol import Assumed, Record
@@ -42,7 +43,8 @@ class LooseMessages:
     def are_full(self) -> bool:
         """Say whether the last message, a user's, has to begin another conversation."""
         is_many = len(self._messages) > _MOST or self._bytes > _MOST_BYTES
-        return is_many and role_of(first(self._messages[-1], "role", "type")) == "user"
+        last = self._messages[-1] if is_many else {}
+        return is_many and (role_of(first(last, "role", "type")) == "user" or is_typed(last))
 
     def take(self) -> Record:
         """Return them as one record, but the last where they are full.
@@ -51,7 +53,7 @@ class LooseMessages:
         """
         cut = len(self._messages) - self.are_full
         taken, self._messages = self._messages[:cut], self._messages[cut:]
-        if (key := repeated_key(taken)) is not None:
+        if not is_agent_message(taken[0]) and (key := repeated_key(taken)) is not None:
             msg = (
                 f"{self._file}: expected messages that name their conversation, got no known name for it, but "
                 f"{describe_key(key)!r} repeats like one; `turnsignal convert {shlex.quote(self._file)} "

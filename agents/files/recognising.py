@@ -14,6 +14,7 @@ from turnsignal.agents.files.keyed_records import is_id, keyed_records
 from turnsignal.agents.files.rewriting import refuse_rewritable
 from turnsignal.stream.errors import ConfigError, Reason, Refused, TurnsignalError, describe_unreadable
 from turnsignal.stream.formats import FORMATS, OWN, reader_of, recognise
+from turnsignal.stream.formats.agent_messages import is_agent_message
 from turnsignal.stream.formats.envelopes import Opened, holds_history, open_envelopes, read_whole
 from turnsignal.stream.formats.mapping import parse_format_mapping
 from turnsignal.stream.formats.messages import role_of
@@ -30,7 +31,7 @@ _TEXT_LINE = re.compile(rb"[^\s{\[\"0-9-]|[0-9][^,;\t]*[^\W\d]|\[[^\]{\"]*\]\s*[
 _FROM_THE_BRACE = "sed -n 's/^[^{]*{/{/p'"
 _LETTER = re.compile(rb"[^\W\d]{2}")
 _KEY_CHARACTERS = 60  #: of a name that is told
-_OF_SPANS = {"otel", "openinference", "openllmetry"}  #: formats whose records are spans, and never loose messages
+_OF_SPANS = {"otel", "adk", "openinference", "openllmetry"}  #: formats of spans, never loose messages
 _LOOKED_AT = 20_000  #: records among which the first of a model is looked for in logs of everything
 _LATER = 50  #: records that may be of a model, by which such a log is recognised
 _OF_MODELS = re.compile(rb'messages|choices|gen_ai|llm|openinference|traceloop|langfuse|role\\*"')
@@ -200,7 +201,7 @@ def as_records(value: Any) -> list[dict[str, Any]]:
     """
     if isinstance(value, dict) and value.keys() <= _CONTAINER_KEYS and {"log", "stream"} <= value.keys():
         value = _logged(value)
-    if isinstance(value, list) and value and all(map(is_bare_message, value)):
+    if isinstance(value, list) and value and (all(map(is_bare_message, value)) or all(map(is_agent_message, value))):
         return [{"messages": value}]
     if isinstance(value, list) and all(isinstance(part, dict) for part in value):
         return value
@@ -242,7 +243,7 @@ def _is_conversation(named: str, messages: Any) -> bool:
 def _is_message(value: Any) -> bool:
     """Say whether a value is a message: with a role, or as LangChain serialises it with its class."""
     is_serialised = isinstance(value, dict) and "lc" in value and "kwargs" in value
-    return is_serialised or is_bare_message(value)
+    return is_serialised or is_bare_message(value) or is_agent_message(value)
 
 
 def _holds_records(value: Mapping[str, Any], key: str) -> bool:
@@ -372,6 +373,8 @@ def is_bare_message(value: Any) -> bool:
     """Say whether a record is a message alone, without a word of whose it is."""
     if not isinstance(value, dict) or owner_of(value) is not None or _is_turn_of_none(value):
         return False
+    if is_agent_message(value):
+        return True
     speaks = role_of(value.get("role", value.get("type")))
     return speaks is not None and ("content" in value or "data" in value or "text" in value)
 

@@ -6,17 +6,21 @@ has to choose.
 
 from collections.abc import Sequence
 
+from turnsignal.stream.formats.adk import AgentDevelopmentKit
 from turnsignal.stream.formats.agents import OpenAIAgents
 from turnsignal.stream.formats.anthropic import AnthropicMessages
+from turnsignal.stream.formats.apim import ApiManagement
 from turnsignal.stream.formats.dialogflow import DialogflowCX
 from turnsignal.stream.formats.langchain import LangChainMessages
 from turnsignal.stream.formats.langfuse import Langfuse
 from turnsignal.stream.formats.langsmith import LangSmith
+from turnsignal.stream.formats.mlflow import MLflow
 from turnsignal.stream.formats.openai import OpenAIChat
 from turnsignal.stream.formats.openinference import OpenInference
 from turnsignal.stream.formats.openllmetry import OpenLLMetry
 from turnsignal.stream.formats.otel import OpenTelemetry
 from turnsignal.stream.formats.protocol import LogFormat, Record
+from turnsignal.stream.formats.pydantic_ai import PydanticAI
 from turnsignal.stream.formats.responses import OpenAIResponses
 from turnsignal.stream.formats.sharegpt import ShareGPT
 from turnsignal.stream.formats.turnsignal import Turns
@@ -30,12 +34,16 @@ FORMATS: dict[str, LogFormat] = {
     "agents": OpenAIAgents(),
     "anthropic": AnthropicMessages(),
     "otel": OpenTelemetry(),
+    "adk": AgentDevelopmentKit(),
     "openinference": OpenInference(),
     "openllmetry": OpenLLMetry(),
     "langfuse": Langfuse(),
+    "mlflow": MLflow(),
     "langsmith": LangSmith(),
     "langchain": LangChainMessages(),
+    "pydanticai": PydanticAI(),
     "sharegpt": ShareGPT(),
+    "apim": ApiManagement(),
     "dialogflow": DialogflowCX(),
 }
 

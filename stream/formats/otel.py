@@ -33,7 +33,8 @@ class OpenTelemetry:
         keys: set[str] = set()
         for span in (span for record in sample for span in spans_of(record)):
             keys |= span.attributes.keys() | {event for event, _ in span.events}
-        if any(key.startswith(("openinference.", "traceloop.")) or key == "gen_ai.prompt.0.role" for key in keys):
+        others = {"gen_ai.prompt.0.role", "gcp.vertex.agent.llm_request"}
+        if not others.isdisjoint(keys) or any(key.startswith(("openinference.", "traceloop.")) for key in keys):
             return ""
         return "spans with gen_ai attributes" if any(key.startswith("gen_ai.") for key in keys) else ""
 

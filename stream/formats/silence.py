@@ -16,6 +16,7 @@ _RECORD_CONTENT = {
     "otel": "set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true where the assistant runs (SPAN_AND_EVENT with "
     "OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental), and give the file of its log records, too, where "
     "messages are events; of OpenLLMetry, set TRACELOOP_TRACE_CONTENT=true",
+    "adk": "set ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true where the assistant runs",
     "openinference": "set OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_OUTPUTS to false where the assistant runs, "
     "and those of INPUT_MESSAGES, OUTPUT_MESSAGES, INPUT_TEXT and OUTPUT_TEXT",
     "openllmetry": "set TRACELOOP_TRACE_CONTENT=true where the assistant runs",

@@ -23,12 +23,16 @@ LOST: dict[str, tuple[str, ...]] = {
     "agents": (),
     "anthropic": (RANK,),
     "otel": (RANK,),
+    "adk": (RANK, "platform"),
     "openinference": (),
     "openllmetry": (RANK,),
     "langfuse": (),
+    "mlflow": (),
     "langsmith": (),
     "langchain": (ANSWERED,),
+    "pydanticai": (),
     "sharegpt": (DOCUMENTS, TIMES),
+    "apim": (DOCUMENTS, "assistant", "version", "platform"),
     "dialogflow": (RANK, ANSWERED, "version", "model"),
 }
 
@@ -143,6 +147,27 @@ def langfuse(history: list[Turn], answer: Turn | None, trace: str, fields: dict[
     yield {**both, **model, "id": "g", "type": "GENERATION", "input": messages(history), "output": text}
 
 
+def mlflow(history: list[Turn], answer: Turn | None, trace: str, fields: dict[str, Any]) -> Iterator[Turn]:
+    times = [round(seconds(stamp) * 1e6) * 1000 for stamp in ends(history, answer)]
+    both = {"trace_id": "AAAA", "start_time_unix_nano": times[0], "end_time_unix_nano": times[1]}
+
+    def span(named: str, kind: str, asked: Any, got: Any) -> Turn:
+        given = {"mlflow.spanType": kind, "mlflow.spanInputs": asked, "mlflow.spanOutputs": got}
+        texts = {key: orjson.dumps(value).decode() for key, value in given.items()}
+        return {**both, "span_id": named, "parent_span_id": "r" if named != "r" else None, "attributes": texts}
+
+    text = answer["text"] if answer else None
+    said = {"choices": [{"message": {"role": "assistant", "content": text}}], "model": fields.get("model")}
+    spans_of_trace = [
+        span("r", "CHAIN", {"messages": messages(history)}, text),
+        span("d", "RETRIEVER", {"query": history[-1]["text"]}, documents(answer)),
+        span("m", "CHAT_MODEL", {"messages": messages(history)}, said if answer else None),
+    ]
+    metadata = {"mlflow.trace.session": history[-1]["conversation_id"], **fields}
+    info = {"trace_id": trace, "request_time": history[-1]["timestamp"], "trace_metadata": metadata, "tags": {}}
+    yield {"info": info, "data": {"spans": spans_of_trace}}
+
+
 def langsmith(history: list[Turn], answer: Turn | None, trace: str, fields: dict[str, Any]) -> Iterator[Turn]:
     start, end = ends(history, answer)
     metadata = {"metadata": {"thread_id": history[-1]["conversation_id"], **fields}}
@@ -171,6 +196,40 @@ def sharegpt(history: list[Turn], answer: Turn | None, trace: str, fields: dict[
     spoken = [*history, answer] if answer else history
     said = [{"from": names[turn["role"]], "value": turn["text"]} for turn in spoken]
     yield {"id": history[-1]["conversation_id"], "conversations": said, **fields}
+
+
+def pydanticai(history: list[Turn], answer: Turn | None, trace: str, fields: dict[str, Any]) -> Iterator[Turn]:
+    start, end = ends(history, answer)
+    model = {"model_name": fields.get("model"), "timestamp": end}
+    said: list[Turn] = []
+    for turn in history:
+        if turn["role"] == "user":
+            part = {"part_kind": "user-prompt", "content": turn["text"], "timestamp": turn["timestamp"]}
+            said.append({"kind": "request", "parts": [part]})
+        else:
+            part = {"part_kind": "text", "content": turn["text"]}
+            said.append({"kind": "response", "parts": [part], "timestamp": turn["timestamp"]})
+    if answer and (found := documents(answer)):
+        names = {"tool_name": "search", "tool_call_id": "call_1", "timestamp": start}
+        said += [
+            {"kind": "response", "parts": [{"part_kind": "tool-call", **names, "args": {}}], "timestamp": start},
+            {"kind": "request", "parts": [{"part_kind": "tool-return", **names, "content": found}]},
+        ]
+    if answer:
+        said.append({"kind": "response", "parts": [{"part_kind": "text", "content": answer["text"]}], **model})
+    conversation = history[-1]["conversation_id"]
+    yield {"id": trace, "session_id": conversation, "message_list": orjson.dumps(said).decode(), **fields}
+
+
+def apim(history: list[Turn], answer: Turn | None, trace: str, fields: dict[str, Any]) -> Iterator[Turn]:
+    start, end = ends(history, answer)
+    both = {"CorrelationId": trace, "ModelName": fields.get("model"), "ConversationId": history[-1]["conversation_id"]}
+    said = [{"role": "assistant", "content": answer["text"]}] if answer else []
+    asked = {"SequenceNumber": 0, "RequestMessages": orjson.dumps(messages(history)).decode()}
+    yield {"TimeGenerated": start, **both, **asked, "ResponseMessages": ""}
+    if answer:
+        answered = {"SequenceNumber": 1, "ResponseMessages": orjson.dumps(said).decode()}
+        yield {"TimeGenerated": end, **both, "RequestMessages": "", **answered}
 
 
 def dialogflow(history: list[Turn], answer: Turn | None, trace: str, fields: dict[str, Any]) -> Iterator[Turn]:
@@ -236,6 +295,28 @@ def otel(history: list[Turn], answer: Turn | None, trace: str, fields: dict[str,
     yield spans(trace, *ends(history, answer), chat, found)
 
 
+def adk(history: list[Turn], answer: Turn | None, trace: str, fields: dict[str, Any]) -> Iterator[Turn]:
+    names = {"user": "user", "assistant": "model"}
+    contents = [{"role": names[turn["role"]], "parts": [{"text": turn["text"]}]} for turn in history]
+    said = {"content": {"role": "model", "parts": [{"text": answer["text"]}]}} if answer else {}
+    session = {"gcp.vertex.agent.session_id": history[-1]["conversation_id"]}
+    call = {
+        "gen_ai.system": "gcp.vertex.agent",
+        "gen_ai.request.model": fields.get("model"),
+        **session,
+        "gcp.vertex.agent.llm_request": orjson.dumps({"contents": contents, "config": {}}).decode(),
+        "gcp.vertex.agent.llm_response": orjson.dumps(said).decode(),
+    }
+    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": fields["assistant"]}
+    plain = [{key: document[key] for key in ("id", "score", "title", "text")} for document in documents(answer)]
+    found = {"gcp.vertex.agent.llm_request": "{}", "gcp.vertex.agent.tool_response": orjson.dumps({"result": plain})}
+    found = {key: value if isinstance(value, str) else value.decode() for key, value in found.items()}
+    resource = {"attributes": listed({"service.version": fields.get("version")})}
+    made = spans(trace, *ends(history, answer), agent, call, found)
+    made["resourceSpans"][0]["resource"] = resource
+    yield made
+
+
 def openinference(history: list[Turn], answer: Turn | None, trace: str, fields: dict[str, Any]) -> Iterator[Turn]:
     model = {"openinference.span.kind": "LLM", "session.id": history[-1]["conversation_id"]}
     model |= {"llm.model_name": fields.get("model"), "metadata": orjson.dumps(fields).decode()}
@@ -284,12 +365,16 @@ WRITERS: dict[str, Write] = {
     "agents": agents,
     "anthropic": anthropic,
     "otel": otel,
+    "adk": adk,
     "openinference": openinference,
     "openllmetry": openllmetry,
     "langfuse": langfuse,
+    "mlflow": mlflow,
     "langsmith": langsmith,
     "langchain": langchain,
+    "pydanticai": pydanticai,
     "sharegpt": sharegpt,
+    "apim": apim,
     "dialogflow": dialogflow,
 }
 WHOLE = ("sharegpt",)  #: formats that hold a conversation in one record

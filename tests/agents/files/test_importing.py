@@ -219,6 +219,54 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
             assistant="helpdesk",
         ),
     ],
+    "pydanticai.jsonl": [
+        user("pydanticai:run-1#0", ASKED, 0, **NAMED),
+        answer(
+            *("pydanticai:run-1/resp-2", ANSWERED, 2),
+            retrieved=[
+                {"doc_id": "d-reset", "text": "Reset it.", "score": 0.9},
+                {"doc_id": "d-login", "text": "Log in."},
+            ],
+            **NAMED,
+        ),
+        user("pydanticai:run-2#0", AGAIN, 30, **NAMED),
+        answer("pydanticai:run-2/resp-3", ANSWERED_AGAIN, 33, **NAMED),
+    ],
+    "adk.jsonl": [
+        user("adk:a1/s4#0", ASKED, 0, **NO_USER),
+        answer(
+            *("adk:a1/s4", ANSWERED, 2),
+            retrieved=[
+                {"doc_id": "d-reset", "text": "Reset it.", "score": 0.9},
+                {"doc_id": "d-login", "text": "Log in."},
+            ],
+            **NO_USER,
+        ),
+        user("adk:a2/s6#2", AGAIN, 30, **NO_USER),
+        answer("adk:a2/s6", ANSWERED_AGAIN, 33, **NO_USER),
+    ],
+    "apim.jsonl": [
+        turn | {"conversation_id": "apim:7f1"}
+        for turn in (
+            user("apim:7f1#0", ASKED, 0, model="gpt-4.1-mini"),
+            answer("apim:7f1", ANSWERED, 2, model="gpt-4.1-mini"),
+            user("apim:7f2#2", AGAIN, 30, model="gpt-4.1-mini"),
+            answer("apim:7f2", ANSWERED_AGAIN, 33, model="gpt-4.1-mini"),
+        )
+    ],
+    "mlflow.jsonl": [
+        user("mlflow:tr-1/f1#0", ASKED, 0, **NAMED),
+        answer(
+            *("mlflow:tr-1/f1", ANSWERED, 2),
+            retrieved=[
+                {"doc_id": "d-reset", "text": "Reset it."},
+                {"doc_id": "d-login", "text": "Log in."},
+            ],
+            **NAMED,
+        ),
+        user("mlflow:tr-2/f4#0", AGAIN, 30, **NAMED),
+        answer("mlflow:tr-2/f4", ANSWERED_AGAIN, 33, **NAMED),
+    ],
     "turns.csv": [
         user("turns:2", "How do I reset, please?", 0),
         answer("turns:3", "Open the settings page.", 2),

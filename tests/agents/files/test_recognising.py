@@ -24,12 +24,16 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     "agents": ("agents.jsonl",),
     "anthropic": ("anthropic.jsonl", "genuine/anthropic.jsonl"),
     "otel": ("otel.jsonl", "otel-events.jsonl", "genuine/otel-old.jsonl", "genuine/otel-new.jsonl"),
+    "adk": ("adk.jsonl",),
     "openinference": ("openinference.json", "genuine/openinference.jsonl", "genuine/openinference-langchain.jsonl"),
     "openllmetry": ("openllmetry.jsonl",),
     "langfuse": ("langfuse.jsonl", "langfuse-traces.json", "genuine/langfuse-spans.jsonl"),
+    "mlflow": ("mlflow.jsonl",),
     "langsmith": ("langsmith.jsonl", "genuine/langsmith.jsonl"),
     "langchain": ("langchain.json", "genuine/langchain.jsonl"),
+    "pydanticai": ("pydanticai.jsonl",),
     "sharegpt": ("sharegpt.jsonl",),
+    "apim": ("apim.jsonl",),
     "dialogflow": ("dialogflow.jsonl",),
 }
 
