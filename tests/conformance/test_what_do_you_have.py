@@ -35,7 +35,11 @@ FOLDERS: dict[str, list[dict[str, Path | bytes]]] = {
     "OpenTelemetry GenAI": [
         {"spans.json": GENUINE / f"{name}.jsonl"}
         for name in ("otel-old", "otel-new", "openinference", "openinference-langchain", "openllmetry")
-    ],
+    ]
+    + [{"spans.json": FORMATS / "adk.jsonl"}],
+    "messages of Pydantic AI": [{"messages.jsonl": FORMATS / "pydanticai.jsonl"}],
+    "traces of MLflow": [{"traces.jsonl": FORMATS / "mlflow.jsonl"}],
+    "the language models' log of Azure API Management": [{"rows.jsonl": FORMATS / "apim.jsonl"}],
     "other JSON or CSV": [{"log.csv": CSV}],
     "a log on standard input": [{"log.jsonl": GENUINE / "openai.jsonl"}],
     "a doubt what your telemetry lacks": [{"FILE": GENUINE / "otel-new.jsonl"}],
