@@ -60,7 +60,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for pro
 #: Names of `stream.formats.FORMATS`, here so that `--help` need not import them; a test compares.
 FORMAT_NAMES = (
     *("turnsignal", "openai", "responses", "agents", "anthropic", "otel", "adk", "openinference", "openllmetry"),
-    *("langfuse", "mlflow", "langsmith", "langchain", "pydanticai", "sharegpt", "dialogflow", "apim"),
+    *("langfuse", "mlflow", "langsmith", "langchain", "pydanticai", "sharegpt", "apim", "dialogflow"),
 )
 FORMAT = click.option(
     "--format", "format_name", type=click.Choice(FORMAT_NAMES), help="What the files hold.  [found out by content]"
