@@ -36,7 +36,7 @@ from turnsignal.agents.files.standard_input import keep_standard_input, naming
 from turnsignal.agents.files.users import HiddenUsers
 from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
-from turnsignal.stream.formats.assembly import group_of, take_turns
+from turnsignal.stream.formats.assembly import group_of
 from turnsignal.stream.formats.call_order import CallOrder
 from turnsignal.stream.formats.found_in_runs import FoundInRuns
 from turnsignal.stream.formats.human_scores import HumanScore
@@ -49,6 +49,7 @@ from turnsignal.stream.formats.row_doubts import RowDoubts
 from turnsignal.stream.formats.silence import doubt_answers, doubt_sides, explain_silence
 from turnsignal.stream.formats.strangers import Strangers
 from turnsignal.stream.formats.times import BACKWARDS, are_timeless, take_doubts
+from turnsignal.stream.formats.turns import take_turns
 from turnsignal.stream.records.turns import decode_turn
 
 _NAMED_KEYS = 20  #: fields of records that are named where a mapping names others

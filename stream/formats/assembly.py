@@ -2,7 +2,7 @@
 
 Three steps, each over a bounded group, so that whoever calls can keep the groups on disk. `join_trace`: of all calls of
 one request, the answers that the user saw, with their documents. `linking`: whose conversation a call without an id is.
-`take_turns`: a conversation's calls in the order of their times, each message once, however often calls repeat it.
+`take_turns`, in `turns`: a conversation's calls in the order of their times, each message once, however often it is sent.
 
     trace 1   a planner's call, a retrieval of d1, a call that sends "How?" and gets "So."
     trace 2   a call that sends "How?", "So.", "Why?" and gets "Because."
@@ -14,7 +14,7 @@ conversation, as the second repeats what was said in the first. `take_turns` giv
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from turnsignal.stream.formats.answering import Answering
@@ -23,31 +23,25 @@ from turnsignal.stream.formats.doubles import each_once, is_failed, is_response,
 from turnsignal.stream.formats.halves import is_half, pair
 from turnsignal.stream.formats.heads import APART, digested, words_of
 from turnsignal.stream.formats.instructions import are_others, instructions_of
-from turnsignal.stream.formats.messages import found_by_tools, spoken_in
+from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, TurnFields
 from turnsignal.stream.formats.quotations import quoted_in, template_of
 from turnsignal.stream.formats.remarks import without_remarks
-from turnsignal.stream.formats.repeats import UsualFrames
 from turnsignal.stream.formats.returned import up_to_returned
-from turnsignal.stream.formats.sequence import added_by, in_sequence
-from turnsignal.stream.formats.values import bounded_id, timestamp
 
 NO_CONTENT = "traces whose calls of a model hold no message left out"
 ONE_SIDED = "traces that hold a question alone, or an answer alone"
-CROWDED = "conversations of more than four users, whose id may be a channel's or a program's"
 MANY_QUESTIONS = "traces of many different questions, of which the last one's answer was taken"
 ON_THE_WAY = "calls on the way to an answer left out"
 NOTHING_SAID = "traces in which nobody says anything left out"
 ONLY_RETRIEVALS = "traces that are retrievals alone left out"
 _MANY = 10  #: questions of a trace that a planner, or a judge of documents, may ask on the way to an answer
 _WRITING = 5.0  #: seconds that a person takes at least to read an answer and write
-_USERS = 4  #: of one conversation
 _TYPED = 1_000  #: characters of a message that a person types
 _ALIKE = 20  #: characters with which two steps of a pipeline begin
 _QUOTED = 60  #: characters of an answer by which it is known in the next step
 _NO_CHANCE = 16  #: characters that stand in no other text by chance
 _STEPS = 32  #: before an answer, of which one was asked what the user typed
-_STEP = 0.001  #: seconds between messages that one call sent at once
 
 
 def group_of(call: Call) -> str:
@@ -177,92 +171,6 @@ def _share(calls: Sequence[Call], answers: Sequence[Call]) -> None:
     for answer in answers:
         answer.conversation = answer.conversation or conversation
         answer.fields = {**shared, **answer.fields}
-
-
-def take_turns(
-    conversation: str,
-    calls: Sequence[Call],
-    assumed: Assumed,
-    *,
-    repeats: bool = True,
-    frames: UsualFrames | None = None,
-    answering: Answering | None = None,
-) -> Iterator[tuple[TurnFields, int]]:
-    """Give the turns of one conversation, in order, each with the line that it was read from.
-
-    repeats: whether any call of the log sends more than its question, so that a question that comes back is answered
-    anew rather than asked twice; frames: what stands around questions, as the conversations before this one showed it;
-    answering: of the log.
-
-    What a call repeats of the history is taken in once, as the user typed it. A call that goes back to an earlier
-    message, edited or not, gives another answer there, which supersedes the one before it.
-    """
-    name = bounded_id(conversation)
-    for call in calls:
-        call.documents = call.documents or found_by_tools(call.inputs)
-    assumed[CROWDED] += len({str(call.fields["user_id"]) for call in calls if "user_id" in call.fields}) > _USERS
-    clock = _Clock(min(call.line for call in calls) * APART, assumed)
-    used: Counter[str] = Counter()
-    frames = frames or UsualFrames()
-    for call, asked, outputs, taken, _ in added_by(
-        in_sequence(calls), assumed, repeats=repeats, frames=frames, answering=answering
-    ):
-        sent = len(asked) if call.outputs else len(asked) + len(outputs)
-        clock.begin(sent - taken)
-        for number, message in enumerate([*asked, *outputs][taken:], taken):
-            is_output = number >= sent
-            origin = _origin(message, call.origin if is_output else f"{call.origin}#{number}", used)
-            time = clock.of(message, call, is_output=is_output)
-            yield _turn(name, origin, message, call, time), call.line
-
-
-def _origin(message: Message, standing: str, used: Counter[str]) -> str:
-    """Return a message's own id, else where it stands, with a number where that was used before."""
-    origin = f"{standing.partition(':')[0]}:{message.id}" if message.id else standing
-    used[origin] += 1
-    return origin + (f"+{used[origin]}" if used[origin] > 1 else "")
-
-
-class _Clock:
-    """Event times of one conversation, each later than the one before. base: where one without times begins."""
-
-    def __init__(self, base: float, assumed: Assumed) -> None:
-        self._last = float("-inf")
-        self._base = base
-        self._assumed = assumed
-        self._waiting = 0
-
-    def begin(self, asked: int) -> None:
-        """Take the next call, which brings so many messages that are new."""
-        self._waiting = asked
-
-    def of(self, message: Message, call: Call, *, is_output: bool) -> float:
-        """Return the time of the next message."""
-        self._waiting -= not is_output
-        given = message.time
-        if given is None and call.start is not None:
-            end = call.end if call.end is not None else call.start
-            given = end if is_output else call.start - self._waiting * _STEP
-            self._assumed["messages without a time, taken as said right before their call"] += self._waiting > 0
-        if given is None:
-            self._assumed["messages without a time, taken as a second apart from 1970 on"] += 1
-            given = self._base if self._last < 0 else self._last + 1.0
-        self._last = max(given, self._last + _STEP)
-        return self._last
-
-
-def _turn(conversation: str, origin: str, message: Message, call: Call, time: float) -> TurnFields:
-    turn_id = bounded_id(origin)
-    turn: TurnFields = {"conversation_id": conversation, "turn_id": turn_id, "role": message.role}
-    turn |= {"text": message.text, "timestamp": timestamp(time)}
-    fields = {**call.fields, **message.fields}
-    if message.role == "assistant":
-        documents = message.documents or (call.documents if message in call.outputs else [])
-        turn |= {"retrieved": documents} if documents else {}
-    else:
-        fields.pop("vote", None)
-    metadata = dict(message.metadata or {}) | ({"origin": origin} if origin != turn_id else {})
-    return turn | fields | ({"metadata": metadata} if metadata else {})
 
 
 def _began(call: Call) -> tuple[float, int, str]:

@@ -43,13 +43,12 @@ from turnsignal.stream.errors import ConfigError, Reason, Refused
 from turnsignal.stream.formats.bodies import messages_in
 from turnsignal.stream.formats.documents import read_document, read_documents
 from turnsignal.stream.formats.followed import followed
-from turnsignal.stream.formats.hints import speaker_of
+from turnsignal.stream.formats.mapped_speakers import doubt_speakers, role_at
 from turnsignal.stream.formats.mapped_times import time_at, times_between
 from turnsignal.stream.formats.messages import role_of, said_in, text_of
 from turnsignal.stream.formats.paths import (
     DOCUMENT_KEYS,
     OPTIONAL,
-    OTHERS,
     SHORT,
     ExchangePaths,
     Field,
@@ -67,7 +66,6 @@ from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, T
 from turnsignal.stream.formats.unseen import is_marked
 from turnsignal.stream.formats.values import at_path, bounded_id, items, nested, short_name, timestamp
 from turnsignal.stream.text.toml import parse_toml
-from turnsignal.stream.text.toml import write_value as toml
 
 MAX_SEPARATED = 120  #: characters of an id between separators; what is longer is a document's text
 _SHOWN = 40  #: characters of a value that cannot be read
@@ -79,7 +77,6 @@ _SILENT = "items of a list that say nothing left out"
 _NOTHING = "nothing at "
 _LACKING = "records lack "
 _NO_ID = "documents without a known id at "
-_SPOKE, _NAMED, _BY_ITSELF = "turns of the ", " by the mapping: ", " by itself: "  #: parts of what counts who spoke
 
 
 class FormatMapping(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -223,11 +220,7 @@ def _turn(paths: TurnPaths, where: Sequence[Record], assumed: Assumed, time: flo
     if time is None and not is_timeless:
         assumed[f"{_LACKING}timestamp = {path_of(paths.timestamp)}"] += 1
         raise Refused(Reason.BAD_TIMESTAMP, f"expected a time at {path_of(paths.timestamp)}, got nothing there")
-    known = role_of(role)
-    if known is None:
-        raise _unknown_role(paths.role, role)
-    spoke = _word(paths.role, value_of(path_of(paths.role), where))
-    assumed[f"{_SPOKE}{known}{_NAMED if _names(paths.role, spoke) else _BY_ITSELF}{spoke[:_SHOWN]}"] += 1
+    known = role_at(paths.role, role, where, assumed)
     metadata: dict[str, Any] = {}
     turn: TurnFields = {
         "conversation_id": bounded_id(str(given["conversation_id"])),
@@ -241,17 +234,6 @@ def _turn(paths: TurnPaths, where: Sequence[Record], assumed: Assumed, time: flo
     metadata |= {"citations": cited} if cited else {}
     documents = _documents(paths, where, assumed)
     return turn | ({"retrieved": documents} if documents else {}) | ({"metadata": metadata} if metadata else {})
-
-
-def _word(field: Field, spoke: object) -> str:
-    """Return the word of the log for who speaks, or what stands for all that a mapping does not name."""
-    is_other = isinstance(field, dict) and OTHERS in field and str(spoke) not in field
-    return OTHERS if is_other else str(spoke)
-
-
-def _names(field: Field, word: str) -> bool:
-    """Say whether a mapping gives a word of the log its meaning, which has one by itself otherwise."""
-    return isinstance(field, dict) and ("value" in field or word in field)
 
 
 def _text(field: Field | tuple[str, ...], value: Any, metadata: dict[str, Any], assumed: Assumed) -> str:
@@ -350,40 +332,7 @@ def take_warnings(assumed: Assumed) -> list[str]:
             path = what.removeprefix(_NO_ID).partition(" (")[0]
             say = f'documents = {{ path = "{path}", id = "…" }}'
             warnings.append(f"{n:,} {what}: left out; say in the mapping which key holds it, {say}")
-    return warnings + _doubt_speakers(assumed)
-
-
-def _doubt_speakers(assumed: Assumed) -> list[str]:
-    """Say where words that a mapping does not name have the same meaning, and take away who spoke from the counts.
-
-    Users that it does not name beside those that it names may be staff: they answer.
-    """
-    spoke = [what for what in list(assumed) if what.startswith(_SPOKE)]
-    counted = {what.removeprefix(_SPOKE): assumed.pop(what) for what in spoke}
-    doubts = []
-    for role in ("user", "assistant"):
-        by_itself = [what.removeprefix(role + _BY_ITSELF) for what in counted if what.startswith(role + _BY_ITSELF)]
-        named = [what.removeprefix(role + _NAMED) for what in counted if what.startswith(role + _NAMED)]
-        words = {word: counted[role + _BY_ITSELF + word] for word in by_itself}
-        beside = sorted({*by_itself, *(named if role == "user" else ())})
-        if words and len({word.lower() for word in beside}) > 1:
-            rarest = min(words, key=words.__getitem__)
-            doubts.append(
-                f"{' and '.join(beside)} are both read as the {role}: where {rarest} is staff, who answers, a mapping "
-                f'says so, as in role = {{ path = "…", {toml(rarest)} = "assistant" }}, or "system", to leave them out'
-            )
-    return doubts
-
-
-def _unknown_role(field: Field, role: object) -> Refused:
-    """Refuse a role that is none of ours, and say how the mapping gives it a meaning."""
-    word = str(role)[:_SHOWN]
-    quoted = word if word.isalnum() and word.isascii() else f'"{word}"'
-    detail = f"expected a role at {path_of(field)} that is known, got one that is not"
-    likely = speaker_of(word) or "user"
-    way_out = f'{word!r}; if it is the {likely}: role = {{ path = "{path_of(field)}", {quoted} = "{likely}" }}'
-    way_out += f'; {quoted} = "system" for people who took over' if likely == "assistant" else ""
-    return Refused(Reason.UNKNOWN_ROLE, detail, actual=way_out)
+    return warnings + doubt_speakers(assumed)
 
 
 def describe_key(key: object) -> str:

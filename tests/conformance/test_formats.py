@@ -83,6 +83,8 @@ SHARED = {
     "asked_again",
     "asked_first",
     "templates",
+    "turns",
+    "mapped_speakers",
     "asked_together",
     "call_order",
     "call_table",

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from turnsignal.stream.formats.assembly import MANY_QUESTIONS, join_trace, take_turns
+from turnsignal.stream.formats.assembly import MANY_QUESTIONS, join_trace
 from turnsignal.stream.formats.protocol import Call, Message
 from turnsignal.stream.formats.silence import explain_silence
+from turnsignal.stream.formats.turns import take_turns
 
 
 def talk(*texts: str) -> list[Message]:

@@ -6,11 +6,11 @@ from typing import Any
 import orjson
 import pytest
 
-from turnsignal.stream.formats.assembly import take_turns
 from turnsignal.stream.formats.messages import found_by_tools, read_messages
 from turnsignal.stream.formats.openai import OpenAIChat
 from turnsignal.stream.formats.otel import OpenTelemetry
 from turnsignal.stream.formats.protocol import Call
+from turnsignal.stream.formats.turns import take_turns
 
 ROSES = [{"id": "p-1", "text": "Roses want sun.", "score": 0.8}, {"id": "p-2", "text": "Ferns want shade."}]
 TULIPS = [{"id": "p-3", "text": "Tulips come in April.", "score": 0.7}]

@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 from turnsignal.stream.formats.anthropic import AnthropicMessages
-from turnsignal.stream.formats.assembly import join_trace, take_turns
+from turnsignal.stream.formats.assembly import join_trace
 from turnsignal.stream.formats.heads import head_of
 from turnsignal.stream.formats.linking import UNSURE, link
 from turnsignal.stream.formats.openai import OpenAIChat
 from turnsignal.stream.formats.protocol import Call, LogFormat, Message
 from turnsignal.stream.formats.responses import OpenAIResponses
 from turnsignal.stream.formats.silence import explain_silence
+from turnsignal.stream.formats.turns import take_turns
 
 
 def call(number: int, *texts: str, **more: Any) -> Call:

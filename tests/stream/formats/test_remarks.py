@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from turnsignal.stream.formats.assembly import join_trace, take_turns
+from turnsignal.stream.formats.assembly import join_trace
 from turnsignal.stream.formats.protocol import Call, Message
 from turnsignal.stream.formats.remarks import is_about
+from turnsignal.stream.formats.turns import take_turns
 
 NOTES = "The branch opens at nine. It closes at six. The clerk there changes addresses, and asks for a passport. " * 3
 ANSWER = "At the branch, with your passport."
