@@ -50,6 +50,7 @@ from turnsignal.stream.formats.silence import doubt_answers, doubt_sides, explai
 from turnsignal.stream.formats.strangers import Strangers
 from turnsignal.stream.formats.times import BACKWARDS, are_timeless, take_doubts
 from turnsignal.stream.formats.turns import take_turns
+from turnsignal.stream.formats.values import object_id_time
 from turnsignal.stream.records.turns import decode_turn
 
 _NAMED_KEYS = 20  #: fields of records that are named where a mapping names others
@@ -221,7 +222,7 @@ class _Reading:
         """Put the calls of the files into heaps by trace, and rows by conversation; one that no heap takes is given."""
         for part, line in self._parts(progress):
             if not isinstance(part, Call):
-                self.has_times = True
+                self.has_times = self.has_times or _has_time(part)
                 if not rows.take(part, line) and not isinstance(part, Row):
                     yield part, line
                 continue
@@ -386,10 +387,10 @@ class _Reading:
         """Give what has no id of its own one of its file and line."""
         if isinstance(part, Call):
             part.origin += f"{stem}.{standing}" if part.origin.endswith(":") else ""
-        elif isinstance(part, Row):
+        elif isinstance(part, Row) and part.step:
             self._rows.set_time(part.turn)
         else:
-            self._rows.take(part, f"{stem}:{standing}")
+            self._rows.take(part.turn if isinstance(part, Row) else part, f"{stem}:{standing}")
         return part
 
     def _refuse(self, line: int, error: Refused, value: object, *, is_begun: bool = False) -> None:
@@ -404,3 +405,8 @@ class _Reading:
         if isinstance(value, str) and self._users is None:
             letter["turn_id"] = value[:200]
         self._rejected.write(orjson.dumps(letter) + b"\n")
+
+
+def _has_time(part: TurnFields | Row) -> bool:
+    """Say whether a row was logged with its time, or under an id that has one."""
+    return not isinstance(part, Row) or part.made is None or object_id_time(part.made) is not None

@@ -94,8 +94,8 @@ def _messages(content: Record) -> Iterator[Message]:
         yield _said(parts)
     elif parts and _text_of(parts[0]).startswith(_QUOTING):
         for text in map(_text_of, parts[1:]):
-            if (said := text.partition(_SAID)[2]) and text.startswith("["):
-                yield Message("assistant", _FENCE.sub("", said).strip())
+            if (answer := text.partition(_SAID)[2]) and text.startswith("["):
+                yield Message("assistant", _FENCE.sub("", answer).strip())
     elif not any(returned):
         yield Message("user", "\n".join(filter(None, map(_text_of, parts))))
 

@@ -78,7 +78,7 @@ class MessageParts:
     def read(self, listed: list[Record]) -> list[Message]:
         """Return what was said, with calls of tools and what these returned."""
         results = _results_in(listed)
-        return [said for each in listed for said in self._read(each, results)]
+        return [message for each in listed for message in self._read(each, results)]
 
     def _read(self, message: Record, results: set[str]) -> Iterator[Message]:
         parts = [mapping(part) for part in items(message.get("parts"))]
@@ -116,8 +116,8 @@ class MessageParts:
 
     def _response(self, message: Record, parts: Sequence[Record], results: set[str]) -> Iterator[Message]:
         for part in parts:
-            if part.get(_PART) == "builtin-tool-return" and (found := documents_in(part.get("content"))):
-                yield Message("tool", "", documents=found)
+            if part.get(_PART) == "builtin-tool-return" and (documents := documents_in(part.get("content"))):
+                yield Message("tool", "", documents=documents)
         calls = [part for part in parts if part.get(_PART) == "tool-call"]
         given = next((call for call in calls if _is_result(call, results)), None)
         called = [short_name(first(call, "tool_call_id", "tool_name")) or "" for call in calls] if given is None else []

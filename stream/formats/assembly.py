@@ -2,7 +2,7 @@
 
 Three steps, each over a bounded group, so that whoever calls can keep the groups on disk. `join_trace`: of all calls of
 one request, the answers that the user saw, with their documents. `linking`: whose conversation a call without an id is.
-`take_turns`, in `turns`: a conversation's calls in the order of their times, each message once, however often it is sent.
+`take_turns`, in `turns`: a conversation's calls in the order of their times, each message once, however often it comes.
 
     trace 1   a planner's call, a retrieval of d1, a call that sends "How?" and gets "So."
     trace 2   a call that sends "How?", "So.", "Why?" and gets "Because."

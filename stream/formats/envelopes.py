@@ -153,11 +153,18 @@ def open_envelopes(sample: Sequence[Record]) -> Opened | None:
     paths = sorted(path for path, _ in held.most_common(_PATHS))
     opened = [each for path in paths if (each := _try(tried, path)) is not None]
     opened = opened or [each for path in paths if (each := _try_beside(tried, path)) is not None]
+    opened = [each for each in opened if not any(_holds(other, each) for other in opened)]
     chosen = max(opened, key=lambda each: (each.whole, -len(each.format.path)), default=None)
     if chosen is None or not (twins := [each.format for each in opened if _are_twins(each.format, chosen.format)]):
         return chosen
     others = " and ".join(each.where for each in twins)
     return chosen._replace(why=f"{chosen.why}; those in {others} are left out")
+
+
+def _holds(whole: Opened, part: Opened) -> bool:
+    """Say whether what is read in one place is read as a whole in what holds it, by the same format."""
+    path, inner = whole.format.path, part.format.path
+    return whole.names == part.names and len(path) < len(inner) and inner[: len(path)] == path
 
 
 def _are_twins(one: Enveloped, other: Enveloped) -> bool:
@@ -225,9 +232,14 @@ def _sides_of(reader: LogFormat, record: Record, speakers: set[str]) -> int:
     try:
         for part in reader.read(record, Counter()):
             if isinstance(part, Row):
-                continue
+                if part.step:
+                    continue
+                part = part.turn
             if isinstance(part, dict):
                 speakers.add(str(part.get("role")))
+                sides = 2
+            elif isinstance(part, Call) and part.partial:  # what was asked stands in one record, the answer in another
+                speakers |= {each for each, said_by in (("user", part.inputs), ("assistant", part.outputs)) if said_by}
                 sides = 2
             elif isinstance(part, Call) and part.kind == "answer":
                 is_asked = any(message.role == "user" for message in part.inputs)

@@ -22,17 +22,13 @@ from turnsignal.stream.formats.values import (
     items,
     mapping,
     nested,
-    object_id_time,
     short_name,
     timestamp,
 )
 
 _LISTS = ("messages", "chat_history", "history", "History")
 _STORED = ("message", "History")
-_DIGITS = 10  #: of a number that counts rows
 _TIMES = ("timestamp", "ts", "created_at", "time")
-_BY_OBJECT_ID = "rows without a time, taken as written when their ObjectId was made, in the order of the file"
-_BY_ORDER = "rows without a time, taken as a second apart from 1970 on in the order of the file"
 _STORE = "message_store:"  #: what Redis' keys begin with, before the session
 _TYPES = ("human", "ai", "HumanMessage", "AIMessage", "AIMessageChunk", "HumanMessageChunk")
 
@@ -101,20 +97,13 @@ def _turn(record: Record, stored: Record, assumed: Assumed) -> Iterator[TurnFiel
     row = first(record, "id", "_id")
     row = mapping(row).get("$oid") if isinstance(row, dict) else row
     time = time_in(assumed, record, *_TIMES, *BEGAN)
-    time = _counted(str(row), assumed) if time is None else time
     named = message.id if row is None else short_name(row)
     turn = {"conversation_id": conversation, "turn_id": bounded_id(f"langchain:{named}") if named else ""}
-    turn |= {"role": message.role, "text": message.text, "timestamp": timestamp(time)}
+    turn |= {"role": message.role, "text": message.text}
+    turn |= {} if time is None else {"timestamp": timestamp(time)}
     more = fields_of(record) | ({"metadata": message.metadata} if message.metadata else {})
-    yield Row(turn, step="result", documents=message.documents) if is_result else turn | more
-
-
-def _counted(row: str, assumed: Assumed) -> float:
-    """Return a time for a row: its number, when MongoDB made its id, or a second after the row before."""
-    if row.isdigit():
-        assumed["rows without a time, taken as a second apart from 1970 on in the order of their ids"] += 1
-        return float(row[:_DIGITS])
-    made = None if assumed[_BY_ORDER] else object_id_time(row)
-    what = _BY_ORDER if made is None else _BY_OBJECT_ID
-    assumed[what] += 1
-    return float(assumed[what]) if made is None else made + assumed[what] % 1_000_000 / 1e6
+    made = None if time is not None else "" if row is None else str(row)
+    if is_result:
+        yield Row(turn, made=made, step="result", documents=message.documents)
+    else:
+        yield turn | more if made is None else Row(turn | more, made=made)

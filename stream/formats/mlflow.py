@@ -1,4 +1,4 @@
-"""MLflow: traces with their spans, as `search_traces` and its API give them; inputs and outputs are JSON in texts."""
+"""MLflow: traces with their spans, as its searches and its API give them; inputs and outputs are JSON in texts."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -41,9 +41,9 @@ class MLflow:
         """Give the trace, and each of its spans."""
         info, data = mapping(record.get("info")) or record, mapping(record.get("data"))
         metadata = {**mapping(info.get("request_metadata")), **mapping(info.get("trace_metadata"))}
-        trace = short_name(first(info, "trace_id", "request_id")) or ""
         session = metadata.get(_SESSION) or mapping(info.get("tags")).get(_SESSION)
         spans = [mapping(span) for span in _spans_of(record)]
+        trace = short_name(first({**next(iter(spans), {}), **info}, "trace_id", "request_id")) or ""
         whole = Call(
             origin=f"mlflow:{join_origin(trace)}",
             kind="context",

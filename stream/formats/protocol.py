@@ -78,12 +78,13 @@ class Call(msgspec.Struct, omit_defaults=True):
 class Row(msgspec.Struct, omit_defaults=True):
     """A message that stands alone in a record, with its conversation.
 
-    turn: its fields; line: its number in the log; step: what it is where it is no turn: a tool's call, or what a tool
-    returned, with the documents in that.
+    turn: its fields; line: its number in the log; made: the id that a store gave it, "" for none, where it has no time;
+    step: what it is where it is no turn: a tool's call, or what a tool returned, with the documents in that.
     """
 
     turn: Any
     line: int = 0
+    made: str | None = None
     step: Literal["", "call", "result"] = ""
     documents: list[dict[str, Any]] = []
 

@@ -1,4 +1,4 @@
-"""Pydantic AI: lists of messages, as `all_messages_json()`, `new_messages_json()` and its adapter write them.
+"""Pydantic AI: lists of messages, all of a run or the new ones, as it and its adapter write them in JSON.
 
 {"session_id": "c1", "messages": [{"kind": "request", "parts": […]}, {"kind": "response", "parts": […]}]}, as JSON in a
 text under any name, too; the list alone; and one message a row, beside its conversation.

@@ -83,6 +83,7 @@ SHARED = {
     "asked_again",
     "asked_first",
     "templates",
+    "untimed_rows",
     "turns",
     "mapped_speakers",
     "asked_together",
