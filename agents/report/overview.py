@@ -99,7 +99,12 @@ def _records_read(summary: Mapping[str, Any]) -> int:
 
 
 def _why_no_follow_up(summary: Mapping[str, Any]) -> str:
-    """Say that no answer has a follow-up that tells something, and why; empty where any has."""
+    """Say that no answer has a follow-up that tells something, or that there is none; empty where any has."""
+    if not summary["turns"].get("assistant"):
+        return (
+            "Nobody answers: the recording holds no message of an assistant. Where one does, a mapping says by which "
+            "word it goes: turnsignal convert FILE --propose mapping.toml"
+        )
     figures = [row.get("figures", {}).get(f"coverage({FOLLOW_UP})") for row in summary["quality"]]
     covered = [figure["value"] for figure in figures if figure is not None]
     if any(covered) or not figures or (not covered and summary["turns"].get("user")):

@@ -12,11 +12,14 @@ from turnsignal.agents.files.blocks import is_packed
 from turnsignal.agents.files.file_reports import FileReport
 from turnsignal.agents.files.reading import read_lines
 from turnsignal.stream.errors import Reason, TurnsignalError
+from turnsignal.stream.formats.date_formats import date_formats_of
 from turnsignal.stream.formats.values import conversation_of
 from turnsignal.stream.text.counts import count_of
+from turnsignal.stream.text.toml import write_value as toml
 
 _DETAIL = 300  #: characters of a reason that are shown
 _TIME = 40  #: characters of a time that cannot be read
+_AS_DATE = "%d.%m.%Y %H:%M"
 _READ_AGAIN = 10_000  #: lines of a file that are read again to show one
 
 
@@ -91,7 +94,7 @@ def describe_way_out(reason: str, letter: Mapping[str, Any], *, quoted: bool = T
         name = _file_of(letter)
         yield (
             f"    a mapping says who that is: turnsignal convert {name} --propose mapping.toml; there, "
-            'role = { path = "role", "…" = "user" }'
+            'role = { path = "role", "…" = "user" } for who asks, "assistant" for who answers'
         )
     if reason == Reason.CONFLICT and letter.get("file") is not None:
         yield (
@@ -101,9 +104,10 @@ def describe_way_out(reason: str, letter: Mapping[str, Any], *, quoted: bool = T
     if reason == Reason.BAD_TIMESTAMP and "date_format" not in str(letter.get("detail")):
         name = _file_of(letter)
         came = _timestamp_at(letter) if quoted else ""
+        written = next(iter(date_formats_of([came])), _AS_DATE) if came else _AS_DATE
         yield (
-            f"    {f'it says {came}; ' if came else ''}a mapping says how times are written: turnsignal convert {name} "
-            '--propose mapping.toml; there, date_format = "%d.%m.%Y %H:%M"'
+            f"    {f'it says {came!r}; ' if came else ''}a mapping says how times are written: "
+            f"turnsignal convert {name} --propose mapping.toml; there, date_format = {toml(written)}"
         )
 
 
@@ -143,9 +147,9 @@ def _file_of(letter: Mapping[str, Any]) -> str:
 
 
 def _timestamp_at(letter: Mapping[str, Any]) -> str:
-    """Return the time as it stands in a line that was set aside, quoted; empty where it cannot be told soon."""
+    """Return the time as it stands in a line that was set aside; empty where it cannot be told soon."""
     given = _record_at(letter).get("timestamp")
-    return repr(given[:_TIME]) if isinstance(given, str) else ""
+    return given[:_TIME] if isinstance(given, str) else ""
 
 
 def _record_at(letter: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1023,3 +1023,10 @@ def test_a_follow_up_that_no_rule_recognises_is_no_reason_to_look_for_ids(tmp_pa
     told = " ".join(replayed(tmp_path, b"".join([*said, later])).output.split())
     assert "What users wrote next tells nothing of the answers" in told
     assert "have all turns of a conversation one id?" not in told
+
+
+def test_questions_alone_say_that_nobody_answers(tmp_path: Path) -> None:
+    asked = [turn(role="user", turn_id=str(number)) for number in range(3)]
+    assert (
+        "Nobody answers: the recording holds no message of an assistant." in replayed(tmp_path, b"".join(asked)).output
+    )
