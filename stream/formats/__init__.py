@@ -48,9 +48,14 @@ FORMATS: dict[str, LogFormat] = {
 }
 
 
+#: Formats whose records hold, beside their spans, what was sent and came back as whoever was called has it.
+_WITH_CALLS = ("mlflow",)
+
+
 def recognise(sample: Sequence[Record]) -> dict[str, str]:
     """Return the formats that the first records of a file fit, each with what it was recognised by."""
-    return {name: why for name, each in FORMATS.items() if (why := each.looks_like(sample))}
+    fitting = {name: why for name, each in FORMATS.items() if (why := each.looks_like(sample))}
+    return {name: fitting[name] for name in _WITH_CALLS if name in fitting} or fitting
 
 
 def reader_of(names: Sequence[str]) -> LogFormat | None:

@@ -86,7 +86,7 @@ class MessageParts:
             yield from self._response(message, parts, results)
             return
         self.instructions = self.instructions or str(message.get("instructions") or "")
-        if any(part.get(_PART) in _RETRIES for part in parts):
+        if retry_in(message):
             for answer in self._answers:  # whatever it said, the program asked once more
                 answer.text, answer.called = "", [*answer.called, _RETRIES[0]]
         is_returned = any(part.get(_PART) in _OWN_CALLS and not _is_over(part, results) for part in parts)
@@ -174,3 +174,8 @@ def _object_of(args: object) -> str:
     if isinstance(held, dict) and len(held) == 1 and isinstance(only := next(iter(held.values())), str):
         return only
     return held if isinstance(held, str) else shown_of(orjson.dumps(held).decode())
+
+
+def retry_in(message: Record) -> Record:
+    """Return the part of a request that asks for another answer, as the one before it did not pass; empty without."""
+    return next((part for part in map(mapping, items(message.get("parts"))) if part.get(_PART) in _RETRIES), {})

@@ -9,6 +9,7 @@ Messages of more than 32 KB are several rows, numbered in their order: as lists,
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from turnsignal.stream.formats.date_formats import read_date
 from turnsignal.stream.formats.messages import CUT_OFF, NO_MESSAGES, read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, join_origin, split_origin
 from turnsignal.stream.formats.times import time_in
@@ -16,6 +17,7 @@ from turnsignal.stream.formats.values import conversation_of, fields_of, first, 
 
 _ASKED, _ANSWERED, _CALL, _NUMBER = "requestmessages", "responsemessages", "correlationid", "sequencenumber"
 _TIMES = ("TimeGenerated", "timeGenerated", "TimeGenerated [UTC]", "time")
+_OF_PORTAL = "%m/%d/%Y, %I:%M:%S.%f %p"  #: how the portal's CSV writes times, in UTC
 _STEP = 1e-4  #: seconds between rows of one call, which Azure gives one time
 _MODELS = ("modelname", "deploymentname")
 
@@ -40,7 +42,9 @@ class ApiManagement:
             return
         named = first(cells, _CALL)
         number = cells.get(_NUMBER)
-        time = time_in(assumed, record, *_TIMES)
+        given = first(record, *_TIMES)
+        time = read_date(given, _OF_PORTAL) if isinstance(given, str) and given[-1:] == "M" else None
+        time = time_in(assumed, record, *_TIMES) if time is None else time
         after = int(str(number)[:6]) * _STEP if str(number).isdecimal() else 0.0
         origin = f"apim:{join_origin(str(named))}" if named is not None else "apim:"
         for message in outputs:

@@ -110,6 +110,9 @@ class Completeness:
         )  # fmt: skip
         yield Share(
             "answers with documents", n["documents"], n["answers"],
+            f"{n['answers'] - n['documents']:,} answers have none: where these need some, their retriever is not "
+            "recorded; small talk, and answers of tools, have none"
+            if n["documents"] else
             "the retriever is not recorded: trace it as a retriever (type RETRIEVER, run_type retriever, span kind "
             "RETRIEVER, gen_ai.retrieval.documents), in the trace of its answer, or name the field in a mapping, and "
             'the key of its ids where it is an unusual one: documents = { path = "hits", id = "ref" }',
@@ -118,6 +121,8 @@ class Completeness:
             "answers with citations", n["citations"], n["answers"],
             self._mend_of_brackets()
             if 2 * n["brackets"] > n["answers"] else
+            f"{n['answers'] - n['citations']:,} answers cite nothing: where these state what was retrieved, they should"
+            if n["citations"] else
             "answers do not cite, or citations are taken out before they are logged: log the text as the model gave "
             "it, or the API's annotations beside it",
         )  # fmt: skip

@@ -25,6 +25,7 @@ _TYPE, _INPUTS, _OUTPUTS = "mlflow.spanType", "mlflow.spanInputs", "mlflow.spanO
 _SESSION, _USER = "mlflow.trace.session", "mlflow.trace.user"
 _MODELS = ("CHAT_MODEL", "LLM")
 _ASKED, _ANSWERED = ("request", "request_preview"), ("response", "response_preview")
+_OF_REQUESTS = {"input", "messages"}
 _TIMES = ("request_time", "timestamp_ms", "timestamp")
 
 
@@ -97,6 +98,8 @@ def _call(span: Record, trace: str, assumed: Assumed) -> Call:
 
 def _speak(call: Call, kind: Any, asked: Any, answered: Any, assumed: Assumed) -> None:
     """Make a call one in which something is said."""
+    wrapped = mapping(mapping(asked).get("request")) if len(mapping(asked)) == 1 else {}
+    asked = wrapped if wrapped.keys() & _OF_REQUESTS else asked  # what a method was given, under the parameter's name
     call.kind = kind
     call.inputs = spoken_by("user", asked, assumed)
     call.outputs = put_out(answered, asked, call.inputs, assumed)

@@ -79,13 +79,14 @@ class Row(msgspec.Struct, omit_defaults=True):
     """A message that stands alone in a record, with its conversation.
 
     turn: its fields; line: its number in the log; made: the id that a store gave it, "" for none, where it has no time;
-    step: what it is where it is no turn: a tool's call, or what a tool returned, with the documents in that.
+    step: what it is where it is no turn: a tool's call, or what a tool returned, with the documents in that, or the
+    request to answer once more, so that the answer before it was none.
     """
 
     turn: Any
     line: int = 0
     made: str | None = None
-    step: Literal["", "call", "result"] = ""
+    step: Literal["", "call", "result", "retry"] = ""
     documents: list[dict[str, Any]] = []
 
 

@@ -7,7 +7,7 @@ text under any name, too; the list alone; and one message a row, beside its conv
 from collections.abc import Iterator, Sequence
 
 from turnsignal.stream.errors import Reason, Refused
-from turnsignal.stream.formats.agent_messages import MessageParts, list_in, message_in
+from turnsignal.stream.formats.agent_messages import MessageParts, list_in, message_in, retry_in
 from turnsignal.stream.formats.messages import instructed, spoken_in
 from turnsignal.stream.formats.protocol import (
     Assumed,
@@ -61,6 +61,9 @@ class PydanticAI:
         if alone and conversation is not None:
             time = time_in(assumed, alone if alone.get("timestamp") else record, *_TIMES)
             about = {**fields, "conversation_id": conversation}
+            if retry := retry_in(alone):
+                when = time_in(assumed, retry, *_TIMES) if time is None else time
+                yield Row({**about, **({} if when is None else {"timestamp": timestamp(when)})}, step="retry")
             yield from () if is_unseen(record, assumed) else _rows(record, messages, time, about)
             return
         at = len(messages) - bool(messages and messages[-1].role == "assistant")

@@ -85,12 +85,13 @@ def turns_of(rows: Sequence[Row], assumed: Assumed) -> Iterator[tuple[TurnFields
     documents: list[dict[str, Any]] = []
     last: Row | None = None
     for row in (rows[at] for at in order):
-        if last is not None and row.step == "call" and _is_beside(row.turn, last.turn):
+        is_over = row.step == "call" and last is not None and _is_beside(row.turn, last.turn)
+        if last is not None and (is_over or (row.step == "retry" and last.turn.get("role") == "assistant")):
             assumed[FOR_NOBODY] += 1
             last = None
         if row.step:
             documents += row.documents
-            assumed[_RESULTS if row.step == "result" else FOR_NOBODY] += 1
+            assumed[_RESULTS if row.step == "result" else FOR_NOBODY] += row.step != "retry"
             continue
         if last is not None:
             yield last.turn, last.line

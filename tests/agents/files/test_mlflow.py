@@ -83,3 +83,33 @@ def test_each_trace_is_what_was_typed_and_the_last_answer(is_row: bool, has_root
     assert {turn["user_id"] for turn in turns} == {"u1"}
     found = {turn["text"]: [each["doc_id"] for each in turn["retrieved"]] for turn in turns if "retrieved" in turn}
     assert all(found[answer_to(s)] == [f"kb-{s.conversation}-{s.nth}"] for talk in TOLD for s in talk)
+
+
+@pytest.mark.parametrize("name", ["input", "messages"])
+def test_what_a_method_was_given_under_its_parameters_name_is_what_was_asked(name: str, tmp_path: Path) -> None:
+    stored = []
+    for said in (said for talk in TOLD for said in talk):
+        asked = {"request": {name: [{"role": "user", "content": said.typed}], "stream": False}}
+        content = [{"type": "output_text", "text": answer_to(said)}]
+        got = {"output": [{"type": "message", "role": "assistant", "content": content}]}
+        each = trace(said, [], has_root=False)
+        each["data"]["spans"] = [span(said, "root", "AGENT", (0, 5), asked, got)]
+        stored.append(each)
+    path = tmp_path / "traces.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, stored)))
+    turns, _ = read(path)
+    assert sorted((turn["conversation_id"], turn["role"], turn["text"]) for turn in turns) == SPOKEN
+
+
+def test_a_row_that_holds_the_request_of_a_model_as_well_is_a_trace(tmp_path: Path) -> None:
+    stored = []
+    for each, said in zip(traces(has_root=False), (said for talk in TOLD for said in talk), strict=True):
+        sent = {"model": "m1", "messages": [{"role": "user", "content": said.typed}]}
+        answered = {
+            "choices": [{"message": {"role": "assistant", "content": answer_to(said)}}],
+            "object": "chat.completion",
+        }
+        stored.append({**frame_row(each), "request": json(sent), "response": json(answered)})
+    path = tmp_path / "traces.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, stored)))
+    assert read(path)[1].format == "mlflow"

@@ -82,3 +82,11 @@ def test_answers_that_name_documents_which_were_not_logged_are_not_said_to_cite_
     assert told.startswith("1 answers hold brackets such as [doc_4], which name documents that were not logged")
     linked = shares(turn("a", "assistant", text="See [doc_4](https://example.org)."))["answers with citations"].mend
     assert linked.startswith("answers do not cite")
+
+
+def test_what_some_answers_have_is_not_said_to_be_missing_everywhere() -> None:
+    answers = [turn("a", "assistant", retrieved=[{"doc_id": "d"}]), turn("b", "assistant", text="You are welcome.")]
+    counted = shares(*answers)
+    assert "1 answers have none" in counted["answers with documents"].mend
+    assert "1 answers cite nothing" in counted["answers with citations"].mend
+    assert "is not recorded: trace it" in shares(answers[1])["answers with documents"].mend
