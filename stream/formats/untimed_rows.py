@@ -51,12 +51,13 @@ class UntimedRows:
             assumed[BY_NUMBER if self._are_numbers else BY_ORDER] += len(untimed)
 
     def _give_seconds(self, rows: Sequence[Row]) -> None:
-        made = {row.line: object_id_time(row.made or "") or 0.0 for row in rows}
-        is_counted = len({(row.made or "")[_MADE:_COUNTER] for row in rows}) == 1
+        ids = [row.made or "" for row in rows]
+        is_counted = len({each[_MADE:_COUNTER] for each in ids}) == 1
+        placed = [(object_id_time(each) or 0.0, each[_COUNTER:] if is_counted else "") for each in ids]
         last = float("-inf")
-        for row in sorted(rows, key=lambda row: (made[row.line], (row.made or "")[_COUNTER:] if is_counted else "")):
-            last = max(made[row.line], last + _STEP if is_counted else last)  # else `row_ties` tells which was first
-            row.turn["timestamp"] = timestamp(last)
+        for at in sorted(range(len(rows)), key=placed.__getitem__):
+            last = max(placed[at][0], last + _STEP if is_counted else last)  # else `row_ties` tells which was first
+            rows[at].turn["timestamp"] = timestamp(last)
 
     def _put_between(self, rows: Sequence[Row]) -> None:
         last = next(seconds(row.turn.get("timestamp")) for row in rows if row.made is None) or 0.0
