@@ -4,6 +4,7 @@ Message stores (of SQL, Postgres, MongoDB) keep one of them a row, beside the id
 keeps a list, newest first.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -29,6 +30,7 @@ from turnsignal.stream.formats.values import (
 _LISTS = ("messages", "chat_history", "history", "History")
 _STORED = ("message", "History")
 _TIMES = ("timestamp", "ts", "created_at", "time")
+_SPELLED = re.compile(r'ObjectId\(["\']?([0-9a-f]{24})["\']?\)|([0-9]{1,18})\.0')
 _STORE = "message_store:"  #: what Redis' keys begin with, before the session
 _TYPES = ("human", "ai", "HumanMessage", "AIMessage", "AIMessageChunk", "HumanMessageChunk")
 
@@ -94,8 +96,7 @@ def _turn(record: Record, stored: Record, assumed: Assumed) -> Iterator[TurnFiel
         return
     if (conversation := conversation_of(record, {"session_id": record.get("SessionId")})) is None:
         raise Refused(Reason.MISSING_FIELD, "expected the field session_id beside the message, got none")
-    row = first(record, "id", "_id")
-    row = mapping(row).get("$oid") if isinstance(row, dict) else row
+    row = _own_id(first(record, "id", "_id"))
     time = time_in(assumed, record, *_TIMES, *BEGAN)
     named = message.id if row is None else short_name(row)
     turn = {"conversation_id": conversation, "turn_id": bounded_id(f"langchain:{named}") if named else ""}
@@ -107,3 +108,12 @@ def _turn(record: Record, stored: Record, assumed: Assumed) -> Iterator[TurnFiel
         yield Row(turn, made=made, step="result", documents=message.documents)
     else:
         yield turn | more if made is None else Row(turn | more, made=made)
+
+
+def _own_id(given: object) -> object:
+    """Return a row's id as its store has it: tables spell ObjectIds as their tools do, and whole numbers as 7.0."""
+    given = nested(given)
+    if isinstance(given, dict):
+        return given.get("$oid")
+    spelled = _SPELLED.fullmatch(given) if isinstance(given, str) else None
+    return given if spelled is None else spelled[1] or spelled[2]

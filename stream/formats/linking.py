@@ -34,7 +34,6 @@ NOT_LOGGED = (
     "responses that follow one which these files do not hold, taken for the first of a conversation (give the files "
     "before them in the same command, too)"
 )
-SENT_AGAIN = "questions sent again where their call had failed, taken as asked once"
 _SOON = 600.0  #: seconds until a question is asked anew, rather than sent again
 _AT_ONCE = 60.0  #: seconds in which one user begins no second conversation with the same question
 _ONE_USER = 10  #: times that one user asks it; whoever asks more often is many, or a program
@@ -70,11 +69,12 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
         if chosen is None and head.before:
             chosen = before.grown(head) if is_alone else _gone_on(head, waiting, before) or loose.take(head, assumed)
             assumed["conversations continued where a call repeats their history"] += chosen is not None
-        if chosen is None and head.asked and head.is_answered and not head.answered:
-            chosen, start = failed.pop((head.asked, head.who), (None, _NEVER))
-            chosen = chosen if head.start - start <= _SOON else None
-            assumed[SENT_AGAIN] += chosen is not None
-            chosen = chosen or first.again(head)
+        if chosen is None and head.asked and not head.answered:
+            before_it, start = failed.get((head.asked, head.who), (None, _NEVER))
+            chosen = before_it if head.start - start <= _SOON else None
+            if head.is_answered:
+                failed.pop((head.asked, head.who), None)
+                chosen = chosen or first.again(head)
         if chosen is None and head.request is not None:
             chosen = head.request
         if chosen is None:

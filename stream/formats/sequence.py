@@ -18,7 +18,6 @@ from turnsignal.stream.formats.branches import Branches
 from turnsignal.stream.formats.chains import in_chains
 from turnsignal.stream.formats.heads import digested, in_order
 from turnsignal.stream.formats.instructions import are_others
-from turnsignal.stream.formats.linking import SENT_AGAIN
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.remarks import is_about, polishes
@@ -38,6 +37,7 @@ TYPED = "questions that were sent with more around them, taken as the user typed
 FAILED_AGAIN = "failed calls that asked again what had been answered, left out"
 CUT_SHORT = "answers that were cut short, in whose place the whole one that was asked for at once counts"
 AGAIN = "answers that were asked for again"
+SENT_AGAIN = "questions sent again where their call had failed, taken as asked once"
 _SAID = re.compile(
     r"\A(?:For context:\s*)?(?:\[[\w .-]{1,40}\](?: said)?|[\w.-]{1,40} said):\s+"
 )  #: before what others said

@@ -140,7 +140,10 @@ def take_doubts(assumed: Assumed, conversations: int, *, quoted: bool = True) ->
     if n := assumed.pop(UNSURE, 0):
         doubts.append(f"{n:,} {UNSURE}: they are put in the reverse of it; export times with their seconds")
     if n := assumed.pop(UNKNOWN, 0):
-        doubts.append(f"{n:,} {UNKNOWN}: they are taken as they stand, oldest first; export times with their seconds")
+        doubts.append(
+            f"{n:,} {UNKNOWN}: they are taken as they stand: where that is newest "
+            "first, conversations are backwards; export times with their seconds, or the oldest first"
+        )
     if (n := assumed.pop(BACKWARDS, 0)) * 2 > conversations:
         doubts.append(f"{n:,} {BACKWARDS}: is the file newest first? Then log times, or turn it round")
     return doubts

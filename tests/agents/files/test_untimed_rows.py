@@ -84,3 +84,19 @@ def test_a_row_without_a_time_among_others_stands_behind_the_one_before_it(tmp_p
     assert texts == TRUTH
     assert hours == 1
     assert "behind the row before them" in assumed
+
+
+@pytest.mark.parametrize("spelled", ["ObjectId({})", 'ObjectId("{}")', '{{"$oid": "{}"}}', "{}"])
+def test_object_ids_are_read_however_a_tables_tool_spells_them(spelled: str, tmp_path: Path) -> None:
+    named = [
+        {"_id": spelled.format(f"{0x6743A1F0 + number:08x}5a0b1c2d3e{number:06x}"), **row}
+        for number, row in enumerate(rows())
+    ]
+    texts, _, assumed = read(tmp_path / "log.jsonl", named[::-1])
+    assert texts == TRUTH
+    assert "their ObjectId was made" in assumed
+
+
+def test_whole_numbers_may_have_a_nought_behind_a_point(tmp_path: Path) -> None:
+    numbered = [{"id": f"{number}.0", **row} for number, row in enumerate(rows())]
+    assert read(tmp_path / "log.jsonl", numbered[::-1])[0] == TRUTH
