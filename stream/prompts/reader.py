@@ -38,6 +38,7 @@ from turnsignal.stream.prompts.polarity import is_bound, let_off
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence, placed_sentences
+from turnsignal.stream.prompts.stand_ins import replaced
 from turnsignal.stream.prompts.wording import QUOTED, amounts, mask, read_patterns
 
 MAX_PROPOSALS = 200  #: different checks from one prompt; each of them will run on every response
@@ -141,7 +142,8 @@ def read_prompt(text: str) -> PromptReading:
             uncovered.append(sentence)
     proposals = lifted(list(proposed.values()), placed)
     proposals = settle(proposals, placed, exempt, is_one_text=bool(order))
-    proposals = excepted(proposals, placed, {one.sentence for one in exempt.values()})
+    prescribing = {one.sentence for one in exempt.values()}
+    proposals = replaced(excepted(proposals, placed, prescribing), placed, prescribing)
     proposals = doubt_rivals(doubt_few_words(proposals))
     sure = {proposal.check for proposal in proposals if proposal.doubt is None}
     plainly = sum(any(name in sure for name in names) for names in covered)
