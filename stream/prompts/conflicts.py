@@ -272,12 +272,12 @@ def _in_tags(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Pr
     tagged = next((one for one in placed if SAYS["put_in_tags"].search(one.sentence) is not None), None)
     if tagged is None:
         return proposals
-    hides = SAYS["thinks"].search(tagged.sentence) is not None  # words may be forbidden in what is shown only
+    hides = SAYS["thinks"].search(tagged.sentence) is not None  # bans may be of what is shown only
     why = f"may be about what stands in a tag (“{tagged.sentence[:_SHOWN]}”)"
     return [
         one._replace(doubt=why)
         if one.doubt is None
-        and (_is_of_text(one.check) or (one.check.startswith("keywords.") and (hides or not _forbids(one.check))))
+        and (_is_of_text(one.check) or (hides if _forbids(one.check) else one.check.startswith("keywords.")))
         else one
         for one in proposals
     ]
