@@ -276,11 +276,17 @@ def _in_tags(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Pr
     why = f"may be about what stands in a tag (“{tagged.sentence[:_SHOWN]}”)"
     return [
         one._replace(doubt=why)
-        if one.doubt is None
-        and (_is_of_text(one.check) or (hides if _forbids(one.check) else one.check.startswith("keywords.")))
+        if one.doubt is None and (_is_of_text(one.check) or _is_of_shown(one.check, hides=hides))
         else one
         for one in proposals
     ]
+
+
+def _is_of_shown(check: str, *, hides: bool) -> bool:
+    """Return whether a check may be of what is shown alone: thoughts hold lists and words, and hardly an emoji."""
+    if not _forbids(check):
+        return check.startswith("keywords.")
+    return hides and parse_name(check).params.get("regex") != EMOJIS
 
 
 def _of_other_texts(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Proposal]:

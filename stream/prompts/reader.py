@@ -166,6 +166,8 @@ def _beside(sentence: str, masked: str, names: list[str]) -> list[str]:
     """Return the sentence if it forbids what no check can tell beside what one can: "no slang, no emojis"."""
     if not any(name.startswith("pattern.forbid") for name in names):
         return []
+    for thing in NAMED_THINGS.values():
+        masked = thing.sub("", masked)  # "em dashes" are told from dashes
     words = list(dict.fromkeys(match[0] for match in _SAYS["untold"].finditer(masked)))
     return [f"{sentence} (no check: {', '.join(words)})"] if words else []
 
