@@ -30,12 +30,12 @@ def replaced(proposals: list[Proposal], placed: Sequence[PlacedSentence], exempt
     """
     others = [one.sentence for one in placed if not one.is_heading and one.sentence not in exempt]
     standing = [sentence for sentence in others if _stands_in(sentence)]
-    citing_none = [sentence for sentence in others if _has_nothing_to_cite(mask(sentence))]
-    if not standing and not citing_none:
+    unanswering = [sentence for sentence in others if _answers_nothing(mask(sentence))]
+    if not standing and not unanswering:
         return proposals
     return [
         one._replace(doubt=f"has an exception (“{other[:_SHOWN]}{'…' if len(other) > _SHOWN else ''}”)")
-        if one.doubt is None and (other := _other(one, standing, citing_none))
+        if one.doubt is None and (other := _other(one, standing, unanswering))
         else one
         for one in proposals
     ]
@@ -87,18 +87,19 @@ def _is_of_some(sentence: str, masked: str) -> bool:
     return _SAYS["case"].search(masked) is not None or names_a_case(sentence)
 
 
-def _has_nothing_to_cite(masked: str) -> bool:
+def _answers_nothing(masked: str) -> bool:
     """Return whether a sentence wants a refusal or a question, which may start and end as answers do."""
     match = _SAYS["refuses"].search(masked) or _SAYS["asks_back"].search(masked)
     return match is not None and not negated(masked, match.start())
 
 
-def _other(one: Proposal, standing: Sequence[str], citing_none: Sequence[str]) -> str:
+def _other(one: Proposal, standing: Sequence[str], unanswering: Sequence[str]) -> str:
     """Return the first sentence whose reply may fail a check, "" without one."""
     is_cited = one.check.startswith("citation.required")
     if not is_cited and not _is_required(one.check):
         return ""
-    sentences = (*standing, *citing_none) if is_cited else standing
+    is_answered = is_cited or one.check.startswith("length.")  # a refusal greets and signs, and is short
+    sentences = (*standing, *unanswering) if is_answered else standing
     return next((other for other in sentences if other not in one.sentences and not _keeps(other, one.check)), "")
 
 

@@ -17,6 +17,7 @@ STAND_INS = [
     'If the fee is not listed, say "The desk knows the fee" and point to desk@lib.example.',
     'Answer QUIT with "You get no more messages."',
     "If a reader is in danger, drop the act and tell them to call the porter.",
+    "If a reader is hurt, stop acting and give the number of the porter.",
     "Never leave your role unless a reader is in danger.",
     "Hellos and thanks get a brief, kind reply.",
     "Other topics: decline in one sentence.",
@@ -31,6 +32,7 @@ NO_STAND_INS = [
     'If no book fits, say "Good day, no book fits here. Happy reading!"',
     "If you don't know, say so and still end with the wish.",
     "Short answers are easier to read.",
+    'Say "loan" when readers do not know "lending".',
 ]
 KEPT = ["Answers have at most 90 words.", "No emojis.", 'Never use the word "cheap".']
 
@@ -48,7 +50,16 @@ def test_what_a_reply_in_place_of_an_answer_fails_is_doubtful(rule: str, other: 
     assert all((one or "").startswith("has an exception") for one in doubts(rule, other))
 
 
-@pytest.mark.parametrize("other", [*STAND_INS, "Decline legal questions.", "If the question is unclear, ask back."])
+UNANSWERING = ["Decline legal questions.", "If the question is unclear, ask back."]
+
+
+@pytest.mark.parametrize("other", UNANSWERING)
+def test_a_refusal_and_a_question_are_short_and_end_as_answers_do(other: str) -> None:
+    assert doubts(REQUIRED[1], other) == [None]
+    assert doubts(REQUIRED[2], other) == [f"has an exception (“{other}”)"]
+
+
+@pytest.mark.parametrize("other", [*STAND_INS, *UNANSWERING])
 def test_no_such_reply_cites(other: str) -> None:
     reading = read_prompt(f"{ROLE}- Always cite a source.\n- {other}")
     assert [one.doubt is None for one in reading.proposals if one.check == "citation.required"] == [False]
