@@ -272,15 +272,21 @@ def _in_tags(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Pr
     tagged = next((one for one in placed if SAYS["put_in_tags"].search(one.sentence) is not None), None)
     if tagged is None:
         return proposals
-    hides = SAYS["thinks"].search(tagged.sentence) is not None  # words may be forbidden in what is shown only
+    hides = SAYS["thinks"].search(tagged.sentence) is not None  # bans may be of what is shown only
     why = f"may be about what stands in a tag (“{tagged.sentence[:_SHOWN]}”)"
     return [
         one._replace(doubt=why)
-        if one.doubt is None
-        and (_is_of_text(one.check) or (one.check.startswith("keywords.") and (hides or not _forbids(one.check))))
+        if one.doubt is None and (_is_of_text(one.check) or _is_of_shown(one.check, hides=hides))
         else one
         for one in proposals
     ]
+
+
+def _is_of_shown(check: str, *, hides: bool) -> bool:
+    """Return whether a check may be of what is shown alone: thoughts hold lists and words, and hardly an emoji."""
+    if not _forbids(check):
+        return check.startswith("keywords.")
+    return hides and parse_name(check).params.get("regex") != EMOJIS
 
 
 def _of_other_texts(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Proposal]:

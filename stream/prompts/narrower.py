@@ -8,7 +8,7 @@ from turnsignal.stream.prompts.leftover import RequestedCheck, Span
 from turnsignal.stream.prompts.wording import compile_pattern
 
 _NOUNS = r"urls?|hyper ?links?|links?|web addresses|lists?|titles?|captions?|names?|labels?|code"
-_MORE = rf"{_NOUNS}|texts?|answers?|repl(?:y|ies)|messages?"
+_MORE = rf"{_NOUNS}|italics?|underlin\w+|texts?|answers?|repl(?:y|ies)|messages?"
 _THING = "|".join(WORDED["forbidden"])
 _AFTER_IT = compile_pattern(rf"^[\s-]+(?:{_THING}|{_MORE})\b|^-\pL")
 _BEFORE_IT = compile_pattern(rf"\b(?:{_THING}|{_NOUNS})[\s-]+$|\pL-$|-style\s+$")

@@ -76,7 +76,9 @@ def _placeholder(text: str, check: RequestedCheck) -> str | None:
 def _ends(sentence: Sentence) -> Iterator[RequestedCheck]:
     for pattern, at_end in ((SAYS["end"], True), (SAYS["start"], False)):
         for match in pattern.finditer(sentence.masked):
-            before = SAYS["with_the"].sub("", sentence.masked[max(0, match.start() - 30) : match.end()])
+            is_second = SAYS["starts_first"].search(sentence.masked[: match.start()]) is not None
+            reach = match.start() if is_second else max(0, match.start() - 30)
+            before = SAYS["with_the"].sub("", sentence.masked[reach : match.end()])
             before = SAYS["last_line"].sub("", before)
             quotes = _alternatives(sentence, match.end() - 1)
             if not quotes or quotes[0].start() - match.end() > 30 or SAYS["of_a_part"].search(before):

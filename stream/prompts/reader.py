@@ -38,6 +38,7 @@ from turnsignal.stream.prompts.polarity import is_bound, let_off
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence, placed_sentences
+from turnsignal.stream.prompts.stand_ins import replaced
 from turnsignal.stream.prompts.wording import QUOTED, amounts, mask, read_patterns
 
 MAX_PROPOSALS = 200  #: different checks from one prompt; each of them will run on every response
@@ -141,7 +142,8 @@ def read_prompt(text: str) -> PromptReading:
             uncovered.append(sentence)
     proposals = lifted(list(proposed.values()), placed)
     proposals = settle(proposals, placed, exempt, is_one_text=bool(order))
-    proposals = excepted(proposals, placed, {one.sentence for one in exempt.values()})
+    prescribing = {one.sentence for one in exempt.values()}
+    proposals = replaced(excepted(proposals, placed, prescribing), placed, prescribing)
     proposals = doubt_rivals(doubt_few_words(proposals))
     sure = {proposal.check for proposal in proposals if proposal.doubt is None}
     plainly = sum(any(name in sure for name in names) for names in covered)
@@ -164,6 +166,8 @@ def _beside(sentence: str, masked: str, names: list[str]) -> list[str]:
     """Return the sentence if it forbids what no check can tell beside what one can: "no slang, no emojis"."""
     if not any(name.startswith("pattern.forbid") for name in names):
         return []
+    for thing in NAMED_THINGS.values():
+        masked = thing.sub("", masked)  # "em dashes" are told from dashes
     words = list(dict.fromkeys(match[0] for match in _SAYS["untold"].finditer(masked)))
     return [f"{sentence} (no check: {', '.join(words)})"] if words else []
 

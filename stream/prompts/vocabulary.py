@@ -93,11 +93,21 @@ def keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
 
 
 def _contrasted(text: str, match: Any) -> Iterator[RequestedCheck]:
-    """Yield the check for the words that others are to stand for: 'say "guests", never "customers"'."""
+    """Yield the check for the words that others are to stand for: 'say "guests", never "customers"'.
+
+    'Use "claim" and never "case"' is of what a thing is called, as with "not"; "in this case" is none of it.
+    """
     words = _words(text[slice(*match.span(SAYS["contrast"].groupindex["other"]))], "")
     if words and all(not any(map(str.isdigit, word)) for word in words):
-        doubt = None if match["how"].casefold() == "never" else _OTHERWISE
-        yield from _prohibited(words, text, match.span(), doubt=doubt)
+        wanted = {_letters(next(filter(None, quote.groups()))) for quote in QUOTED.finditer(text[match.start() :])}
+        is_spelling = len(wanted.difference(map(_letters, words))) < 1
+        is_plain = match["how"].casefold() == "never" or (is_spelling and match["how"].casefold().endswith("never"))
+        yield from _prohibited(words, text, match.span(), doubt=None if is_plain else _OTHERWISE)
+
+
+def _letters(word: str) -> str:
+    """Return a word as it sounds, however it is spelt: "e-mail" and "Email" are one."""
+    return "".join(sign for sign in word.casefold() if sign.isalnum())
 
 
 def _named(match: Any) -> Iterator[RequestedCheck]:

@@ -159,7 +159,10 @@ def amounts(text: str) -> tuple[Amount, ...]:
 
 def _both(first: Amount, second: Amount, text: str) -> Amount | None:
     """Merge a lower and an upper bound if only one of them names the unit; None if they do not belong together."""
-    if "number" not in (first.unit, second.unit) or not _AND.fullmatch(text[first.end : second.start]):
+    between = text[first.end : second.start]
+    if second.unit == "number" and _stretches(first, second) and _STRETCHED.fullmatch(between):
+        return first._replace(high=second.high, exact=False, end=second.end)
+    if "number" not in (first.unit, second.unit) or not _AND.fullmatch(between):
         return None
     low, high = first.low if second.low is None else second.low, second.high if first.high is None else first.high
     if low is None or high is None or (low, high) in ((first.low, first.high), (second.low, second.high)):
@@ -173,6 +176,11 @@ def _both(first: Amount, second: Amount, text: str) -> Amount | None:
         second.end,
         first.kind or second.kind,
     )
+
+
+def _stretches(first: Amount, second: Amount) -> bool:
+    """Return whether an amount lets another be larger: "one or two sentences, three at most"."""
+    return first.high is not None and second.low is None and second.high is not None and second.high > first.high
 
 
 def _amount(match: Any, text: str, end: int) -> Amount | None:
@@ -290,6 +298,7 @@ def _quoted(word: str) -> str:
 
 
 _AROUND = " \t.,;:!?\"'“”‘’`[]()"  #: characters around a word that are not part of it
+_STRETCHED = compile_pattern(r"\s*[,(]\s*(?:(?:or|but|and|with)\s+)?")
 #: words that cannot come between a number and its unit: "numbers below ten as words"
 _BETWEEN = frozenset({"as", "of", "to", "for", "from", "by", "about", "per", "is", "are"})
 #: units that an answer is made of, so that a word before them may leave others uncounted: "three closing sentences"

@@ -62,3 +62,12 @@ def test_a_length_in_total_is_of_the_answer(prompt: str) -> None:
 def test_what_to_say_when_nothing_is_known_is_no_case_of_the_rule_after_it() -> None:
     prompt = "If you don't know, say that you don't know. Use three sentences maximum and keep the answer concise."
     assert sure(prompt) == ["length.number_sentences(at_most=3)"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "most"),
+    [("Answer in one or two sentences, three at most.", 3), ("Use one to four sentences (six at most).", 6)],
+)
+def test_a_larger_number_at_most_stretches_the_limit(rule: str, most: int) -> None:
+    (proposal,) = read_prompt(f"You are Bo, an assistant.\n\n{rule}").proposals
+    assert (proposal.check, proposal.doubt) == (f"length.number_sentences(at_least=1,at_most={most})", None)

@@ -148,3 +148,57 @@ def test_a_phrase_that_some_answers_leave_out_is_no_end_of_all() -> None:
 def test_a_list_or_more_space_in_some_case_exceeds_a_limit_of_sentences(exception: str) -> None:
     prompt = f"Messages are one or two sentences.\n\n{exception}"
     assert [one.doubt is None for one in read_prompt(prompt).proposals] == [False]
+
+
+@pytest.mark.parametrize(
+    ("rule", "exception"),
+    [
+        ("Use at most 60 words.", "The Sunday letter may run to 150."),
+        ("Two short paragraphs at most.", "Once all dates are known, show them in a table."),
+    ],
+)
+def test_a_number_alone_and_a_table_at_the_end_exceed_limits(rule: str, exception: str) -> None:
+    proposals = read_prompt(f"{ROLE}- {rule}\n- Be kind.\n- {exception}\n").proposals
+    assert [one.doubt for one in proposals] == [f"has an exception (“{exception}”)"]
+
+
+def test_bans_may_be_of_what_is_shown_where_thoughts_stand_in_a_tag() -> None:
+    prompt = "First put your thoughts in <thinking>. Then answer in <answer>.\n\n- No tables.\n- No emojis."
+    assert [one.doubt is None for one in read_prompt(ROLE + prompt).proposals] == [False, True]
+
+
+@pytest.mark.parametrize("ban", ["no emojis", "no headings"])
+def test_what_a_sentence_says_of_some_texts_is_of_those_alone(ban: str) -> None:
+    prompt = f"Captions stay under 90 words and contain {ban}."
+    assert [one.doubt is None for one in read_prompt(ROLE + prompt).proposals] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("rule", "left"),
+    [
+        ("Do not use semicolons or dashes.", "dashes"),
+        ("Never use bold or italics.", "italics"),
+    ],
+)
+def test_what_has_no_check_leaves_the_check_beside_it_sure(rule: str, left: str) -> None:
+    reading = read_prompt(ROLE + rule)
+    assert [one.doubt for one in reading.proposals] == [None]
+    assert reading.uncovered == (f"{rule} (no check: {left})",)
+
+
+def test_other_markdown_after_kinds_of_it_is_all_of_it() -> None:
+    proposals = read_prompt(f"{ROLE}Never use tables, headings, or any other Markdown.").proposals
+    assert [one.doubt for one in proposals] == [None] * 3
+
+
+@pytest.mark.parametrize(
+    "rule", ["Thanks get a short reply.", "Traffic: brief answer.", "You may use two emojis per post."]
+)
+def test_what_some_answers_get_and_how_many_are_allowed_is_listed(rule: str) -> None:
+    assert read_prompt(ROLE + rule).uncovered == (rule,)
+
+
+def test_an_end_behind_a_start_is_of_the_answer() -> None:
+    (proposal,) = read_prompt(f'{ROLE}Start with a two-line teaser and finish with "Read on!"').proposals
+    assert proposal.doubt is None
+    assert read_prompt(f'{ROLE}Start each paragraph with a verb and end with "Go!"').proposals == ()

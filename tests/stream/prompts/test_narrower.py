@@ -47,3 +47,18 @@ def test_a_thing_alone_is_forbidden_wherever_it_stands(prompt: str) -> None:
 )
 def test_a_list_that_another_sentence_asks_for_breaks_a_ban_of_lists(exception: str) -> None:
     assert sure(f"No bullet points.\n\n{exception}") == []
+
+
+PLACES = [
+    "Never open a reply with a heading.",
+    "No text before the first heading.",
+    "Avoid nesting lists.",
+    "No naked links.",
+    "Never finish a post with hashtags.",
+]
+
+
+@pytest.mark.parametrize("rule", PLACES)
+def test_where_or_how_a_thing_stands_forbids_none_of_it(rule: str) -> None:
+    reading = read_prompt(f"You are Bo, an assistant.\n\n- {rule}\n")
+    assert (reading.proposals, reading.uncovered) == ((), (rule,))

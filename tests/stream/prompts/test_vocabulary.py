@@ -45,3 +45,8 @@ def test_a_sign_off_may_be_asked_for_in_other_words(rule: str) -> None:
     (check,) = active(rule)
     assert check.startswith("pattern.require")
     assert r"Bo[^\\pL\\pN?]*\\z" in check
+
+
+def test_a_name_for_a_thing_and_never_another_is_no_plain_ban() -> None:
+    (proposal,) = read_prompt('You are Bo, an assistant.\n\nUse "flat" and never "unit".').proposals
+    assert proposal.doubt is not None

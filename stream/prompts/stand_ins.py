@@ -1,0 +1,120 @@
+"""Stand-ins: replies that some questions get in place of an answer, and that keep nothing which only answers can.
+
+A fallback where the sources are silent, a text that is prescribed, a persona that is dropped, a short line for thanks:
+none of them cites, starts, ends or is as long as answers are. What such a reply keeps as well stays: limits and bans.
+"""
+
+import tomllib
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from turnsignal.stream.names import parse_name
+from turnsignal.stream.prompts.characters import is_character_limit
+from turnsignal.stream.prompts.reading import Proposal
+from turnsignal.stream.prompts.sentences import PlacedSentence, names_a_case
+from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, negated, read_patterns
+
+_BUILT = tomllib.loads(Path(__file__).with_name("stand_ins.toml").read_text(encoding="utf-8"))
+_WORDS = {name: "".join(line.strip() for line in text.splitlines()) for name, text in _BUILT["words"].items()}
+_SAYS = read_patterns(_BUILT["patterns"], **_WORDS)
+_OF_ALL = frozenset(_BUILT["of_all"].split())
+_REQUIRED = tuple(_BUILT["required"])  #: starts of the names of checks that only an answer keeps
+_FEW = 3  #: words that are too few for a reply that stands by itself, where only "say" tells that they are one
+_SHOWN = 80  #: characters of the other sentence in the reason for a doubt
+
+
+def replaced(proposals: list[Proposal], placed: Sequence[PlacedSentence], exempt: Collection[str]) -> list[Proposal]:
+    """Mark as doubtful what a reply in place of an answer would fail; in time linear in the prompt.
+
+    exempt: the sentences whose whole reply is prescribed, which no check is run on.
+    """
+    others = [one.sentence for one in placed if not one.is_heading and one.sentence not in exempt]
+    standing = [sentence for sentence in others if _stands_in(sentence)]
+    unanswering = [sentence for sentence in others if _answers_nothing(mask(sentence))]
+    if not standing and not unanswering:
+        return proposals
+    return [
+        one._replace(doubt=f"has an exception (“{other[:_SHOWN]}{'…' if len(other) > _SHOWN else ''}”)")
+        if one.doubt is None and (other := _other(one, standing, unanswering))
+        else one
+        for one in proposals
+    ]
+
+
+def _stands_in(sentence: str) -> bool:
+    """Return whether a sentence gives some questions another reply than an answer."""
+    masked = mask(sentence)
+    if _SAYS["still"].search(masked) is not None:
+        return False
+    return (
+        _falls_back(masked)
+        or _is_prescribed(sentence, masked)
+        or _drops_the_act(masked)
+        or _SAYS["two_texts"].search(masked) is not None
+        or _SAYS["no_question"].search(masked) is not None
+        or (_SAYS["brief_refusal"].search(masked) is not None and _is_of_some(sentence, masked))
+    )
+
+
+def _falls_back(masked: str) -> bool:
+    """Return whether a sentence says what to do where an answer is not to be had: "If the sources are silent, …"."""
+    match = _SAYS["falls_back"].search(masked)
+    if match is not None:
+        return not negated(match["before"], len(match["before"]))
+    return _SAYS["falls_back_when"].search(masked) is not None
+
+
+def _is_prescribed(sentence: str, masked: str) -> bool:
+    """Return whether a sentence gives the words of a reply in some case: 'Answer STOP with "You are out."'."""
+    match = _SAYS["answers_it"].search(masked)
+    if match is not None and _OF_ALL.isdisjoint(match["what"].casefold().split()):
+        return True
+    match = _SAYS["says_it"].search(masked)
+    if match is None or not _is_of_some(sentence, masked) or negated(masked, match.start()):
+        return False
+    quote = next((one[0] for one in QUOTED.finditer(sentence) if one.end() > match.start()), "")
+    return len(quote.split()) >= _FEW and _SAYS["within"].search(masked[match.end() :]) is None
+
+
+def _drops_the_act(masked: str) -> bool:
+    match = _SAYS["drops_the_act"].search(masked)
+    if match is not None and not negated(masked, match.start()):
+        return True
+    return _SAYS["keeps_the_act"].search(masked) is not None
+
+
+def _is_of_some(sentence: str, masked: str) -> bool:
+    return _SAYS["case"].search(masked) is not None or names_a_case(sentence)
+
+
+def _answers_nothing(masked: str) -> bool:
+    """Return whether a sentence wants a refusal or a question, which may start and end as answers do."""
+    match = _SAYS["refuses"].search(masked) or _SAYS["asks_back"].search(masked)
+    return match is not None and not negated(masked, match.start())
+
+
+def _other(one: Proposal, standing: Sequence[str], unanswering: Sequence[str]) -> str:
+    """Return the first sentence whose reply may fail a check, "" without one."""
+    is_cited = one.check.startswith("citation.required")
+    if not is_cited and not _is_required(one.check):
+        return ""
+    is_answered = is_cited or one.check.startswith("length.")  # a refusal greets and signs, and is short
+    sentences = (*standing, *unanswering) if is_answered else standing
+    return next((other for other in sentences if other not in one.sentences and not _keeps(other, one.check)), "")
+
+
+def _is_required(check: str) -> bool:
+    """Return whether a check asks for something to be there: a start, an end, a phrase, so many words."""
+    if is_character_limit(check):
+        return check.startswith("pattern.require")
+    return check.startswith(_REQUIRED) or int(parse_name(check).params.get("at_least", 0)) > 1
+
+
+def _keeps(sentence: str, check: str) -> bool:
+    """Return whether the reply that a sentence gives keeps a check itself: it holds the words, or cites, too."""
+    if check.startswith("citation."):
+        return _SAYS["cites"].search(mask(sentence)) is not None
+    regex = parse_name(check).params.get("regex") if check.startswith("pattern.require") else None
+    pattern = None if regex is None else compile_pattern(str(regex))
+    quotes = (next(part for part in quote.groups() if part) for quote in QUOTED.finditer(sentence))
+    return pattern is not None and any(pattern.search(quote) is not None for quote in quotes)
