@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from turnsignal.stream.errors import Reason, Refused
-from turnsignal.stream.formats.date_formats import read_date
+from turnsignal.stream.formats.date_formats import date_formats_of, read_date
 from turnsignal.stream.formats.paths import BY_FILE, Field, MappedPaths, path_of, value_of
 from turnsignal.stream.formats.protocol import Assumed, Record
-from turnsignal.stream.formats.times import between
+from turnsignal.stream.formats.times import AS_DAYS, between, could_be_days
 from turnsignal.stream.formats.values import seconds
+from turnsignal.stream.text.toml import write_value as toml
 
 _SHOWN = 40  #: characters of a value that cannot be read
 _MOST = 1e9  #: of numbers by which turns are in order
@@ -47,9 +48,13 @@ def time_at(paths: MappedPaths, where: Sequence[Record], assumed: Assumed) -> fl
     time = seconds(value) if written is None else read_date(value, written) if isinstance(value, str) else None
     if time is None:
         wanted = "in ISO 8601, or as a number" if written is None else f"written as {written}"
-        hint = '; try date_format = "%d.%m.%Y %H:%M:%S", or how it is written here' if written is None else ""
+        fitting = next(iter(date_formats_of([value])), "%d.%m.%Y %H:%M:%S")
+        hint = f"; try date_format = {toml(fitting)}, or how it is written here"
+        hint = "; leave date_format out" if written is not None and seconds(value) is not None else hint
         detail = f"expected a time at {path_of(paths.timestamp)} {wanted}, got another"
         raise Refused(Reason.BAD_TIMESTAMP, detail, actual=f"{str(value)[:_SHOWN]!r}{hint}")
+    if written is None and could_be_days(time):
+        assumed[AS_DAYS] += 1
     return time
 
 

@@ -1,5 +1,6 @@
 """Proposing: a first mapping for records of an unknown kind, every guess under the values that it saw."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from turnsignal.stream.formats.fitting import (
     SEPARATORS,
     are_late,
     are_lists_of_documents,
+    are_mostly,
     are_said,
     are_times,
     fits,
@@ -40,6 +42,7 @@ _TRIED = 10  #: records in which lists are looked for
 _TRIED_LISTS = 16  #: that are tried, those within fewer lists first
 _ENOUGH = 0.8  #: of the records that a mapping should read
 _OF_ITEMS = ("role", "text", "question", "answer", "documents", "turn_id")  #: that stand in the items of a list
+_CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?( ?[AaPp]\.?[Mm]\.?)?")
 _OTHER_TEXT = 5  #: of so many items, one that says something elsewhere
 _REPEATS = "{} was taken for the conversation's id because it repeats: is it?"
 _ONE = "no conversation's id was recognised: all turns are taken for one conversation"
@@ -181,7 +184,7 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
     is_open = speakers is not None and speakers.are_open
     tried = [speakers.guess if speakers and line == speakers.lines[-1] else line for line in lines]
     read = _read_once("\n".join(tried), wheres)
-    doubts = [*guesses, *_unclear_dates(taken, seen)]
+    doubts = [*guesses, *_unclear_dates(taken, seen), *_days_alone(taken, seen)]
     doubts += doubts_of(read, taken.get("conversation_id"), wheres, holders)
     around = dict.fromkeys([*paths_like(outer, "text"), *(path for path in longest_texts(outer) if not is_about(path))])
     unread = [path for path in around if path not in taken.values() and _may_be_said(outer[path], len(wheres))]
@@ -357,6 +360,21 @@ def _unclear_dates(taken: Mapping[str, str], seen: Mapping[str, Sequence[Any]]) 
             f"days and months cannot be told apart in {one_line(str(values[0]), 40)!r}: it was taken for "
             f"{formats[0]}, and could be {formats[1]}; see date_format in the mapping"
         )
+
+
+def _days_alone(taken: Mapping[str, str], seen: Mapping[str, Sequence[Any]]) -> Iterator[str]:
+    """Say where a column of days is taken for the time, and one of clock times beside it is not."""
+    days = seen[taken["timestamp"]] if "timestamp" in taken else []
+    clocks = [path for path, values in seen.items() if path not in taken.values() and are_mostly(values, _is_clock)]
+    if clocks and are_mostly(days, lambda value: isinstance(value, str) and ":" not in value):
+        yield (
+            f"{clocks[0]} holds the time of day, which is not read beside {taken['timestamp']}: all turns of a day "
+            "have one time; put both into one column, and name that"
+        )
+
+
+def _is_clock(value: object) -> bool:
+    return isinstance(value, str) and _CLOCK.fullmatch(value.strip()) is not None
 
 
 def _lines_of(field: str, path: str, values: Sequence[Any]) -> Iterator[str]:

@@ -19,7 +19,10 @@ _FLAGS = {
     **dict.fromkeys(("0", "f", "false", "n", "no"), False),
 }
 _ABOUT = frozenset(("is", "from", "by", "was", "sent", "message", "msg", "role"))  #: beside who: is_bot, from_user
-_SHOWN = 60  #: characters of a text
+_SHOWN = 60  #: characters of a text, or of a name
+_SENDERS = frozenset(
+    ("speaker", "sender", "author", "from", "who", "absender", "sprecher", "wer", "von", "autor", "auteur")
+)
 _CODE = 2  #: characters of a code for who speaks
 _NAMES = 5  #: of people who speak, at least, where one is the assistant,
 _BOT = 4  #: who says one turn of so many,
@@ -60,7 +63,7 @@ def speaker_path(columns: Columns) -> str | None:
         return flag
     if has_sides or not longest_texts(columns):
         return None
-    codes = next((path for path in named if _are_codes(columns[path])), None)
+    codes = next((path for path in named if _are_codes(columns[path]) or _are_two_names(path, columns[path])), None)
     return codes or next((path for path in named if _bot_among(columns[path])), None)
 
 
@@ -199,6 +202,13 @@ def _bot_among(values: Sequence[Any]) -> str:
     if len(counted) <= _NAMES or counted[0][1] * _BOT < len(values) or counted[1][1] * _LESS > counted[0][1]:
         return ""
     return str(counted[0][0])
+
+
+def _are_two_names(path: str, values: Sequence[Any]) -> bool:
+    """Say whether a column that is called after who speaks has two names: one of them is the assistant's."""
+    words = {value.strip() for value in values if isinstance(value, str)}
+    is_sender = not _SENDERS.isdisjoint(words_of(path))
+    return is_sender and len(words) == 2 < len(values) and all(0 < len(word) <= _SHOWN for word in words)
 
 
 def _are_codes(values: Sequence[Any]) -> bool:

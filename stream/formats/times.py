@@ -29,6 +29,7 @@ BEGAN = (
         "logged_at",
         "TimeGenerated",
         "when",
+        "request_created_at",
     ),
 )
 ENDED = ("end_time", "endTime", "completed_at", "completedAt", "ended_at", "endedAt")  #: of when it ended
@@ -36,7 +37,7 @@ NEWEST_FIRST = "messages newest first, put in the order of their times"
 BACKWARDS = "conversations without times that begin with an answer and end with a question"
 DESCENDING = "files newest first in which rows of a conversation have one time"
 _DAYS = (32_874, 73_050)  #: numbers of the years 1990 to 2100 where days are counted, as Excel does
-_AS_DAYS = "numbers as times that would be days of our years, taken as seconds since 1970"
+AS_DAYS = "numbers as times that would be days of our years, taken as seconds since 1970"
 _UNREAD = "times that cannot be read, such as "
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _SECONDS = 86_400.0  #: of a day
@@ -63,7 +64,7 @@ def time_in(assumed: Assumed, record: Record, *keys: str) -> float | None:
             if isinstance(value, str) and _DAY.fullmatch(value.strip()):
                 day = time if day is None else day
                 continue
-            assumed[_AS_DAYS] += could_be_days(time)
+            assumed[AS_DAYS] += could_be_days(time)
             return time
         unread = value if unread is None else unread
     if day is not None:
@@ -130,8 +131,8 @@ def take_doubts(assumed: Assumed, conversations: int, *, quoted: bool = True) ->
         "and month are never guessed: --propose writes a mapping, in which date_format says how times are written"
         for what, shown in unread.items()
     ]
-    if n := assumed.pop(_AS_DAYS, 0):
-        doubts.append(f"{n:,} {_AS_DAYS}: where Excel counted days, export times in ISO 8601")
+    if n := assumed.pop(AS_DAYS, 0):
+        doubts.append(f"{n:,} {AS_DAYS}: where Excel counted days, export times in ISO 8601")
     if n := assumed.pop(DESCENDING, 0):
         doubts.append(
             f"{n:,} {DESCENDING}, and nobody can tell which was said first: answers may stand before their questions; "

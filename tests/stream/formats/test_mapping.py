@@ -57,7 +57,7 @@ def test_a_time_that_is_written_otherwise_is_refused_with_how_to_say_so() -> Non
     with pytest.raises(Refused) as refused:
         read(ROW)
     assert refused.value.reason is Reason.BAD_TIMESTAMP
-    assert "got another: '31.12.2024 13:45'; try date_format = \"%d.%m.%Y %H:%M:%S\"" in refused.value.shown
+    assert "got another: '31.12.2024 13:45'; try date_format = \"%d.%m.%Y %H:%M\"" in refused.value.shown
     with pytest.raises(Refused, match=r"expected a time at at written as %d %m %Y, got another"):
         read(ROW, 'date_format = "%d %m %Y"')
 
@@ -256,3 +256,18 @@ def test_a_mapping_that_cannot_be_read_is_refused_in_one_line(value: str) -> Non
 def test_a_line_that_a_mapping_lacks_is_named() -> None:
     with pytest.raises(ConfigError, match=r"^m.toml: expected text in \[turns\], got no line for it"):
         parse_format_mapping('[turns]\nconversation_id = "c"\nrole = "who"', "m.toml")
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ('date_format = "%m/%d/%Y"', 'try date_format = "%d.%m.%Y %H:%M:%S"'),
+        ("", 'try date_format = "%d.%m.%Y %H:%M:%S"'),
+    ],
+)
+def test_a_time_that_is_written_otherwise_is_refused_with_its_own_format(given: str, hint: str) -> None:
+    text = f'[turns]\nconversation_id = "c"\nrole = "r"\ntext = "t"\ntimestamp = "at"\n{given}\n'
+    record = {"c": "1", "r": "user", "t": "Hi", "at": "20.11.2026 10:00:00"}
+    with pytest.raises(Refused) as refused:
+        list(parse_format_mapping(text, "a.toml").read(record, Counter()))
+    assert hint in refused.value.shown

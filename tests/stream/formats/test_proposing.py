@@ -498,3 +498,14 @@ def test_exchanges_of_which_some_were_not_answered_are_read_by_a_right_mapping()
     done = propose_mapping(log, "log.jsonl")
     assert (done.read, done.of, done.is_poor) == (12, 12, False)
     assert propose_mapping([{**each, "answer": ""} for each in log], "log.jsonl").is_poor
+
+
+def test_a_column_of_clock_times_beside_one_of_days_is_told() -> None:
+    log = [
+        {"chat": f"c{n // 2}", "date": "2026-11-20", "time": f"10:{n:02}:00", "role": role, "text": f"What is {n}?"}
+        for n, role in enumerate(("user", "bot") * 6)
+    ]
+    (doubt,) = [doubt for doubt in propose_mapping(log, "log.csv").doubts if "time of day" in doubt]
+    assert doubt.startswith("time holds the time of day, which is not read beside date")
+    together = [{**each, "date": f"{each['date']}T{each['time']}Z"} for each in log]
+    assert not any("time of day" in doubt for doubt in propose_mapping(together, "log.csv").doubts)

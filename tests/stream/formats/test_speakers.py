@@ -151,3 +151,11 @@ def test_directions_in_german_say_who_speaks() -> None:
     for each in log[1::2]:
         each |= {"Richtung": "ausgehend", "Nachricht": "Es ist auf dem Weg."}
     assert [turn["role"] for turn in read(propose_mapping(log, "log.csv"), log)] == ["user", "assistant"] * 4
+
+
+def test_of_two_names_in_a_column_of_senders_the_reader_says_which_is_the_users() -> None:
+    log = log_of("sender", "Alice", "HelpDeskPro")
+    done = propose_mapping(log, "log.csv")
+    assert done.is_open
+    assert '"Alice" = "user", "HelpDeskPro" = "assistant"' in done.text
+    assert propose_mapping(log_of("kind", "text", "photo"), "log.csv").read == 0
