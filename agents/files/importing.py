@@ -258,6 +258,7 @@ class _Reading:
         assumed = self._report.assumed
         if missing := take_missing(assumed):
             raise TurnsignalError(self._describe_missing(missing))
+        conversations = self._report.conversations + self._row_doubts.conversations
         if self._strangers.count and self._report.turns:
             self._report.warnings.clear()  # who asked for one of several formats has it
         self._report.warnings += (
@@ -266,12 +267,11 @@ class _Reading:
             + self._row_doubts.doubts(assumed)
             + self._strangers.warnings(self._report.files)
             + take_warnings(assumed)
-            + take_doubts(assumed, self._report.conversations, quoted=self._users is None)
+            + take_doubts(assumed, conversations, quoted=self._users is None)
         )
         report = self._report
         report.strangers = self._strangers.count
         turns = report.turns.total()
-        conversations = report.conversations + self._row_doubts.conversations
         why = explain_silence(report.format, assumed, conversations, turns, report.human_scores)
         report.warnings += [why] if why is not None else []
         report.warnings += doubt_answers(self._empty, report.turns["assistant"])

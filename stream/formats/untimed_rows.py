@@ -10,6 +10,7 @@ MongoDB's ids begin with the second in which they were made, and end with a coun
 from collections.abc import Sequence
 
 from turnsignal.stream.formats.protocol import Assumed, Row
+from turnsignal.stream.formats.times import BACKWARDS
 from turnsignal.stream.formats.values import object_id_time, seconds, timestamp
 
 BY_NUMBER = "rows without a time, taken as a second apart from 1970 on in the order of their ids"
@@ -49,6 +50,8 @@ class UntimedRows:
             for place, row in enumerate(ordered):
                 row.turn["timestamp"] = timestamp(began + place)
             assumed[BY_NUMBER if self._are_numbers else BY_ORDER] += len(untimed)
+            ends = tuple(row.turn.get("role") for row in (ordered[0], ordered[-1]))
+            assumed[BACKWARDS] += ends == ("assistant", "user")
 
     def _give_seconds(self, rows: Sequence[Row]) -> None:
         ids = [row.made or "" for row in rows]

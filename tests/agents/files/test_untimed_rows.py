@@ -100,3 +100,12 @@ def test_object_ids_are_read_however_a_tables_tool_spells_them(spelled: str, tmp
 def test_whole_numbers_may_have_a_nought_behind_a_point(tmp_path: Path) -> None:
     numbered = [{"id": f"{number}.0", **row} for number, row in enumerate(rows())]
     assert read(tmp_path / "log.jsonl", numbered[::-1])[0] == TRUTH
+
+
+def test_rows_that_nothing_orders_and_that_begin_with_answers_are_doubted(tmp_path: Path) -> None:
+    named = [{"id": f"{random.Random(n).getrandbits(64):016x}", **row} for n, row in enumerate(rows())]
+    path = tmp_path / "log.jsonl"
+    for records, is_doubted in ((named, False), (named[::-1], True)):
+        path.write_bytes(b"\n".join(map(orjson.dumps, records)))
+        with Imported([path], HowToRead()) as imported:
+            assert any("is the file newest first?" in each for each in imported.reports[0].warnings) is is_doubted
