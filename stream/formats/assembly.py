@@ -14,8 +14,9 @@ conversation, as the second repeats what was said in the first. `take_turns` giv
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from turnsignal.stream.formats.answering import Answering
 from turnsignal.stream.formats.documents import once, reranked
@@ -41,6 +42,7 @@ _TYPED = 1_000  #: characters of a message that a person types
 _ALIKE = 20  #: characters with which two steps of a pipeline begin
 _QUOTED = 60  #: characters of an answer by which it is known in the next step
 _NO_CHANCE = 16  #: characters that stand in no other text by chance
+_DEEP = 8  #: retrievers within one another
 _STEPS = 32  #: before an answer, of which one was asked what the user typed
 
 
@@ -344,6 +346,24 @@ def _why_silent(calls: Sequence[Call]) -> str:
     return ONLY_RETRIEVALS if kinds & {"retrieval", "reranking"} else NOTHING_SAID
 
 
+def _retrieved(retrievals: Sequence[Call]) -> Iterator[dict[str, Any]]:
+    """Give what retrievals got; of one that others are steps of, what it made of what these got, as it puts out."""
+    known = {call.origin for call in retrievals}
+    steps: dict[str, list[Call]] = {}
+    for call in retrievals:
+        if call.parent in known and call.parent != call.origin:
+            steps.setdefault(call.parent or "", []).append(call)
+    outermost = [call for call in retrievals if call.parent not in known or call.parent == call.origin]
+    for call in outermost or retrievals:
+        yield from _put_out(call, steps if outermost else {}, _DEEP)
+
+
+def _put_out(call: Call, steps: Mapping[str, Sequence[Call]], deep: int) -> list[dict[str, Any]]:
+    inner = steps.get(call.origin, ()) if deep else ()
+    before = once(document for each in inner for document in _put_out(each, steps, deep - 1))
+    return reranked(before, call.documents) if call.documents else before
+
+
 def _give_documents(answers: Sequence[Call], retrievals: Sequence[Call]) -> None:
     """Give each answer what was retrieved for it: since the answer before, in order, reranked where that was done."""
     waiting = list(retrievals)
@@ -352,7 +372,7 @@ def _give_documents(answers: Sequence[Call], retrievals: Sequence[Call]) -> None
         is_last = number == len(answers) - 1
         cut = len(waiting) if is_last else bisect_right(waiting, end, key=lambda call: _began(call)[0])
         mine, waiting = waiting[:cut], waiting[cut:]
-        documents = once(document for call in mine if call.kind == "retrieval" for document in call.documents)
+        documents = once(_retrieved([call for call in mine if call.kind == "retrieval"]))
         for call in mine:
             if call.kind == "reranking" and call.documents:
                 documents = reranked(documents, call.documents)

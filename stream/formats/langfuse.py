@@ -86,10 +86,12 @@ def _observation(record: Record, assumed: Assumed) -> Iterator[Call]:
         end=time_in(assumed, record, "end_time", "endTime"),
         fields=_fields(record),
     )
-    is_root = not first(record, "parent_observation_id", "parentObservationId")
+    parent = first(record, "parent_observation_id", "parentObservationId")
+    is_root = not parent
     is_search = kind == "RETRIEVER" or (kind == "SPAN" and "retriev" in titled)
     if is_search or "rerank" in titled:
         call.kind, call.documents = "retrieval" if is_search else "reranking", read_documents(record.get("output"))
+        call.parent = None if is_root else f"langfuse:{join_origin(trace, str(parent))}"
     elif kind == "TOOL" and (documents := documents_of_tool(record.get("output"))):
         call.kind, call.documents = "retrieval", documents
     elif kind in ("GENERATION", "AGENT", "CHAIN") or (is_root and kind == "SPAN"):

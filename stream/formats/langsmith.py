@@ -59,6 +59,7 @@ class LangSmith:
         if kind == "retriever":
             call.documents = read_documents(outputs)
             call.kind = "reranking" if "rerank" in titled or "compress" in titled else "retrieval"
+            call.parent = f"langsmith:{short_name(record.get('parent_run_id')) or ''}"
         elif kind == "tool" and (documents := documents_of_tool(outputs)):
             call.kind, call.documents = "retrieval", documents
         elif kind in ("llm", "chain"):

@@ -83,6 +83,7 @@ def _call(span: Record, trace: str, assumed: Assumed) -> Call:
     )
     if kind in ("RETRIEVER", "RERANKER"):
         call.kind, call.documents = "retrieval" if kind == "RETRIEVER" else "reranking", read_documents(answered)
+        call.parent = f"mlflow:{join_origin(trace, short_name(parent) or '')}"
     elif kind == "TOOL" and (documents := documents_of_tool(answered)):
         call.kind, call.documents = "retrieval", documents
     elif kind in _MODELS:

@@ -51,6 +51,7 @@ def _call(span: Span, kind: str, assumed: Assumed) -> Call:
     )
     if kind == "RETRIEVER":
         call.kind, call.documents = "retrieval", _documents(given, "retrieval.documents")
+        call.parent = f"openinference:{span.trace}/{span.parent}"
     elif kind == "RERANKER":
         call.kind, call.documents = "reranking", _documents(given, "reranker.output_documents")
     elif kind == "TOOL" and (documents := documents_of_tool(given.get("output.value"))):

@@ -48,7 +48,8 @@ class Call(msgspec.Struct, omit_defaults=True):
     one; named: the conversation by an id that others may have as well, so that their words must go on from each other,
     too; trace: what belongs to one request; response, previous: its own id and that of the response that it follows;
     returned: ids of the tools' calls whose results are the last that it sends;
-    within: the run that it is a step of, where that is not read as a trace;
+    within: the run that it is a step of, where that is not read as a trace; parent: the origin of what a retrieval is a
+    step of;
     partial: one of several pieces of the same response; start, end: seconds since 1970; inputs: the history as it was
     sent; typed: what its user typed, where a program put the question, or what a retrieval looked for; fields:
     assistant, version, model and so on of its turns; line: its number in the log, in the order in which calls stand.
@@ -58,6 +59,7 @@ class Call(msgspec.Struct, omit_defaults=True):
     kind: Literal["answer", "whole", "inner", "retrieval", "reranking", "context", "request", "reply"] = "answer"
     trace: str | None = None
     within: str | None = None
+    parent: str | None = None
     conversation: str | None = None
     session: str | None = None
     named: str | None = None

@@ -174,8 +174,8 @@ def _is_retry(call: Call, failed: Call) -> bool:
 
 def _is_cut(before: Added, asked: Sequence[Message], answer: Message) -> bool:
     """Say whether the last answer is cut off, as its vendor says or as it begins the next one to the same question."""
-    if not before.outputs:
-        return False
+    if not before.outputs or any(_are_same(before.outputs[-1], each) for each in asked):
+        return False  # a history that holds it shows that its user saw it, and went on
     cut = before.outputs[-1].text.rstrip()
     is_beginning = CUT <= len(cut) < len(answer.text) and answer.text.startswith(cut)
     if not (is_beginning or before.outputs[-1].is_cut):

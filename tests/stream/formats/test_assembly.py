@@ -397,3 +397,38 @@ def test_a_planner_that_failed_says_nothing_of_the_history() -> None:
     model = Call("x:o1", kind="answer", trace="t1", start=2.0, end=8.0, inputs=talk("plan", "P", "go on"))
     (asked,) = join_trace([root, model], Counter())
     assert [message.text for message in asked.inputs] == ["b"]
+
+
+@pytest.mark.parametrize("is_inner_first", [False, True])
+def test_of_retrievers_within_one_another_the_outermost_says_what_the_model_got(*, is_inner_first: bool) -> None:
+    def search(named: str, within: str, *ids: str) -> Call:
+        documents = [{"doc_id": each} for each in ids]
+        return Call(f"x:{named}", kind="retrieval", start=90.0, parent=f"x:{within}", documents=documents)
+
+    outer, inner = search("outer", "chain", "b", "a"), search("inner", "outer", "c", "a", "b")
+    inmost, beside = search("inmost", "inner", "d"), search("beside", "chain", "e")
+    retrievals = [inmost, inner, outer, beside] if is_inner_first else [outer, beside, inner, inmost]
+    (answer,) = join_trace([*retrievals, call(1, "How?", "So.")], Counter())
+    found = [(each["doc_id"], each.get("retrieval_rank")) for each in answer.documents]
+    assert sorted(found) == [("a", 2), ("b", 3), ("e", None)]
+    assert [each for each, _ in found if each != "e"] == ["b", "a"]
+
+
+def test_retrievers_that_are_said_to_be_within_each_other_are_read() -> None:
+    documents = [{"doc_id": "a"}]
+    one = Call("x:r1", kind="retrieval", start=90.0, parent="x:r2", documents=documents)
+    other = Call("x:r2", kind="retrieval", start=91.0, parent="x:r1", documents=[{"doc_id": "b"}])
+    (answer,) = join_trace([one, other, call(1, "How?", "So.")], Counter())
+    assert [each["doc_id"] for each in answer.documents] == ["a", "b"]
+
+
+def test_an_answer_that_was_cut_and_stays_in_the_history_is_kept() -> None:
+    whole = "Please restart the router first, then hold the button for ten seconds."
+    cut = whole[:50]
+    calls = [
+        call(1, "It is broken", cut),
+        call(2, "It is broken", cut, "It is broken", whole),
+        call(3, "It is broken", cut, "It is broken", whole, "thanks", "Welcome."),
+    ]
+    texts = [turn["text"] for turn, _ in take_turns("c", calls, Counter())]
+    assert texts == ["It is broken", cut, "It is broken", whole, "thanks", "Welcome."]
