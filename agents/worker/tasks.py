@@ -126,7 +126,7 @@ class TaskManager:
             end_over(error, f"taking over partitions {sorted(numbers)}")
         self.progress.end_assignment(settled=generation == self._generation)
         self.metrics.set("worker_recovering", 0)
-        positions = {TP(topic, n): at for n, task in self.tasks.items() for topic, at in task.positions.items()}
+        positions = {TP(topic, n): at for n, task in dict(self.tasks).items() for topic, at in task.positions.items()}
         return {tp: at for tp, at in positions.items() if tp in assigned} | ends
 
     def _suspect_twin(self) -> None:
@@ -288,16 +288,17 @@ class TaskManager:
         Where more is to be read, silence would be ours, not the users'; only what is deferred goes by the wall clock.
         """
         if self.spec.deferral is not None:
-            for number in self.tasks:
+            for number in list(self.tasks):
                 self.buffer.queue_batch(number)
             return
         if self.source is not None:
-            ends = {number: self.source.end_of(TP(self.spec.inputs[0], number)) for number in self.tasks}
-            at_end = {number for number, end in ends.items() if end is not None and self._stands_at(number, end)}
+            tasks = dict(self.tasks)  # partitions come and go in other threads
+            ends = {number: self.source.end_of(TP(self.spec.inputs[0], number)) for number in tasks}
+            at_end = {number for number, end in ends.items() if end is not None and self._stands_at(tasks[number], end)}
             self.buffer.punctuate(at_end)
 
-    def _stands_at(self, number: int, end: int) -> bool:
-        return self.tasks[number].positions[self.spec.inputs[0]] >= end
+    def _stands_at(self, task: PartitionTask, end: int) -> bool:
+        return task.positions[self.spec.inputs[0]] >= end
 
     def measure(self) -> None:
         """Show lag and queue, and move positions past what carries no records; called every second."""
@@ -305,7 +306,7 @@ class TaskManager:
         if self.source is None:
             return
         now = time.monotonic()
-        for number, task in self.tasks.items():
+        for number, task in dict(self.tasks).items():
             self.metrics.set("position_starts", task.bisection.starts, str(number))
             for topic, position in task.positions.items():
                 tp = TP(topic, number)

@@ -94,3 +94,21 @@ async def test_what_was_taken_in_is_left_once_though_a_rebalance_and_the_end_of_
     await both
     assert left == [manager.tasks[0].processor]
     assert manager.tasks[0].bisection.starts == 0
+
+
+def test_partitions_that_go_while_they_are_measured_stop_nothing() -> None:
+    """Partitions are given away in another thread: whoever looks at them meets others from one to the next."""
+    manager, _ = watching(position=10)
+
+    class LogThatIsGivenAway(Log):
+        def end_of(self, tp: TP) -> int | None:
+            manager.tasks.pop(tp.partition, None)
+            manager.tasks[tp.partition + 1] = task
+            return self.end
+
+    task = manager.tasks[0]
+    manager.source = LogThatIsGivenAway(end=12, read=12)
+    manager.measure()
+    assert list(manager.tasks) == [1]
+    manager.pass_time()
+    assert list(manager.tasks) == [2]
