@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
+from turnsignal.stream.formats.documents import documents_in
 from turnsignal.stream.formats.messages import found_by_tools, read_messages
 from turnsignal.stream.formats.openai import OpenAIChat
 from turnsignal.stream.formats.otel import OpenTelemetry
@@ -137,3 +138,17 @@ def test_an_answer_within_a_whole_conversation_has_what_tools_found_since_its_qu
     calls = [Call("c:1", conversation="c", start=1.0, inputs=read_messages(messages, Counter()))]
     assert [turn["text"] for turn, _ in take_turns("c", calls, Counter())][-2:] == ["What comes in April?", "Tulips."]
     assert given(calls[0]) == ["p-3"]
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"type": "json", "value": [{"id": "kb-1", "text": "So."}]},
+        {"type": "json", "value": {"results": [{"id": "kb-1", "text": "So."}]}},
+        {"type": "text", "value": '[{"id": "kb-1", "text": "So."}]'},
+        {"type": "content", "value": [{"type": "text", "text": '[{"id": "kb-1", "text": "So."}]'}]},
+    ],
+)
+def test_a_tools_result_is_read_within_what_vercels_sdk_wraps_it_in(result: object) -> None:
+    assert [each["doc_id"] for each in documents_in(result)] == ["kb-1"]
+    assert documents_in({"type": "error-text", "value": "It failed."}) == []
