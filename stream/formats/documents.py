@@ -18,7 +18,7 @@ _HELD_TEXTS = (*_TEXTS, "document.content")
 _NOTHING: dict[str, Any] = {}
 _URLS, _TITLES = ("url", "uri", "link"), ("title", "name", "filename")
 _SCORES = ("score", "relevance_score", "relevanceScore", "similarity", "_score")
-_WRAPPED = ("json", "text", "content")  #: what Vercel's SDK says a tool's result is, beside its value
+_WRAPPED = ("json", "text", "content")  #: what Vercel's SDK, from 5 on, says a tool's result is, beside its value
 _LISTS = (
     "documents",
     "docs",
@@ -147,9 +147,7 @@ def documents_in(result: object) -> list[dict[str, Any]]:
     []
     """
     result = nested(result)
-    if (
-        isinstance(result, dict) and result.get("type") in _WRAPPED and result.keys() >= {"value"}
-    ):  # Vercel's, from 5 on
+    if isinstance(result, dict) and "value" in result and result.get("type") in _WRAPPED:
         result = nested(result["value"])
     if isinstance(result, list) and any(mapping(item).get("type") in _TEXT_PARTS for item in result):
         return once(document for item in result for document in documents_in(mapping(item).get("text")))

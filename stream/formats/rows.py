@@ -85,8 +85,7 @@ def turns_of(rows: Sequence[Row], assumed: Assumed) -> Iterator[tuple[TurnFields
     documents: list[dict[str, Any]] = []
     last: Row | None = None
     for row in (rows[at] for at in order):
-        is_over = row.step == "call" and last is not None and _is_beside(row.turn, last.turn)
-        if last is not None and (is_over or (row.step == "retry" and last.turn.get("role") == "assistant")):
+        if last is not None and _is_over(last.turn, row):
             assumed[FOR_NOBODY] += 1
             last = None
         if row.step:
@@ -102,6 +101,13 @@ def turns_of(rows: Sequence[Row], assumed: Assumed) -> Iterator[tuple[TurnFields
             row.turn["retrieved"] = once(documents)
     if last is not None:
         yield last.turn, last.line
+
+
+def _is_over(remark: TurnFields, step: Row) -> bool:
+    """Say whether a step shows that what stands right before it was no answer."""
+    if step.step == "retry":
+        return remark.get("role") == "assistant"
+    return step.step == "call" and _is_beside(step.turn, remark)
 
 
 def _is_beside(call: TurnFields, remark: TurnFields) -> bool:
