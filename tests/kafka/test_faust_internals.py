@@ -214,6 +214,46 @@ async def test_a_worker_that_is_told_to_finish_during_a_rebalance_ends_in_good_o
     await draining  # Faust's Fetcher would crash on a CancelledError: no supervisor, exit code 1
 
 
+async def closes_from_outside(kind: type[PartitionConsumer]) -> int:
+    """Return how often a rebalance of an app that stops has the thread's sockets closed from another thread."""
+    consumer, closed = make_consumer(kind), []
+    consumer._thread.close = lambda: closed.append(1)
+    consumer.app._consumer = consumer
+    consumer.app._stopped.set()
+    await consumer.app._on_partitions_revoked({PLACE})
+    await consumer.app._on_partitions_assigned({PLACE}, 1)
+    return len(closed)
+
+
+async def test_a_rebalance_while_stopping_leaves_the_sockets_to_the_thread_that_reads_them() -> None:
+    assert await closes_from_outside(PartitionConsumer) == 0
+
+
+async def test_faust_itself_closes_them_under_the_hands_of_that_thread() -> None:
+    class Stock(PartitionConsumer):
+        close = driver.Consumer.close
+
+    assert await closes_from_outside(Stock) == 2
+
+
+@pytest.mark.parametrize("stopping", [False, True])
+async def test_a_worker_that_is_told_to_finish_does_not_join_once_more(stopping: bool) -> None:
+    consumer, joins = make_consumer(), []
+
+    async def join(subscription: object) -> bool:
+        joins.append(subscription)
+        return True
+
+    thread = PartitionThread(consumer, thread_loop=asyncio.get_running_loop())
+    coordinator = SimpleNamespace(_do_rejoin_group=join)
+    thread._consumer = SimpleNamespace(_coordinator=coordinator)
+    thread._join_unless_stopping()
+    if stopping:
+        consumer.app._stopped.set()
+    assert await coordinator._do_rejoin_group("turns") is not stopping
+    assert joins == ([] if stopping else ["turns"])
+
+
 async def idle_after_a_revocation(kind: type[driver.AIOKafkaConsumerThread]) -> float:
     """Return what aiokafka takes for idle time when a worker without partitions has waited for an hour."""
     consumer = make_consumer()
@@ -303,6 +343,7 @@ CONSUMER = (
     "_drain_messages",
     "_filter_tps_with_pending_acks",
     "verify_event_path",
+    "close",
 )
 
 
@@ -337,6 +378,7 @@ def test_every_method_that_is_replaced_exists_with_the_same_parameters(
         (Table, ["on_key_set", "on_key_del", "on_clear", "_windowed_timestamp"]),
         (SubscriptionState, ["fetch_context", "fetcher_idle_time"]),
         (Fetcher, ["fetched_records", "_proc_fetch_request"]),
+        (GroupCoordinator, ["_do_rejoin_group"]),
     ],
 )
 def test_what_is_used_from_inside_is_there(where: type, names: list[str]) -> None:
