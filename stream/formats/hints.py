@@ -72,9 +72,12 @@ HINTS = {
     "version": ("version", "release"),
     "model": ("model",),
     "assistant": ("assistant", "agent", "bot_name", "app"),
-    "platform": ("platform", "channel"),
+    "platform": ("platform", "channel", "channel_type"),
     "user_id": ("user_id", "userid", "customer_id", "user"),
 }
+#: Words for what people say of an answer, and those that may stand behind them.
+VOTES = frozenset(("vote", "feedback", "thumbs", "thumb", "rating", "helpful", "like", "liked", "stars", "bewertung"))
+_OF_VOTES = frozenset(("up", "score", "value", "type", "rating"))
 #: Words for the number that a turn has in its conversation.
 _PLACES = frozenset(("index", "idx", "turn", "seq", "sequence", "order", "position", "pos", "step", "ordinal"))
 _PLACES |= frozenset(("number", "no", "nr", "num", "line", "row"))
@@ -86,6 +89,7 @@ _PLAIN = {
     **dict.fromkeys(("conversation_id", "turn_id", "user_id"), _IDS),
     **dict.fromkeys(("role", "assistant", "model", "platform"), frozenset(("role", "type", "name", "kind", "id"))),
     "timestamp": frozenset(("value", "seconds")),
+    "vote": frozenset(("value", "score", "rating", "vote", "type")),
 }
 #: Words that say of a field what else it is than an id.
 _NO_ID = frozenset(
@@ -109,6 +113,17 @@ _OF_OTHERS = frozenset(
         *("collection", "chunk", "question", "answer", "label", "class", "country", "city", "site", "policy"),
     )
 )
+#: Words behind the name of somebody or something that say which of its names it is: user_id, model_name.
+_WHICH = _IDS | frozenset(("name", "slug", "tag", "code", "label", "used", "email", "mail", "login", "handle"))
+_WHICH |= frozenset(("hash", "hashed", "pseudo", "external", "internal", "anonymous", "unique", "distinct"))
+#: Words before it that make it another thing.
+_OTHERS = {
+    "assistant": frozenset(("user",)),  # a browser
+    "version": frozenset(("os", "browser", "sdk", "schema", "api", "python", "node", "protocol", "client", "http")),
+    "model": frozenset(("embedding", "embeddings", "embed", "rerank", "reranker", "judge", "eval", "device", "car")),
+    "platform": frozenset[str](),
+    "user_id": frozenset[str](),
+}
 #: Words that say of a question that it is what a model was told once and for all.
 _INSTRUCTIONS = frozenset(("system", "instruction", "instructions", "preamble", "template"))
 #: Words for a text about a conversation that nobody says in it.
@@ -137,9 +152,22 @@ def paths_like(seen: Mapping[str, Any], field: str) -> list[str]:
                 ranked.append((number + min(ranks) * len(HINTS[field]), len(path), path))
                 break
     paths = [path for _, _, path in sorted(ranked)]
+    if field in _OTHERS:
+        return [path for path in paths if any(_is_named(name, field) for name in _names(path, field))]
     if field == "question":
         return [path for path in paths if not _INSTRUCTIONS & set(words_of(path))]
     return [path for path in paths if field != "conversation_id" or may_be_id(path)]
+
+
+def votes_like(seen: Mapping[str, Any]) -> list[str]:
+    """Return the paths whose last part is called what people say of an answer in one word, or how many stars.
+
+    >>> votes_like({"user_feedback": [], "feedback_comment": [], "feedback.value": [], "vote_at": []})
+    ['user_feedback', 'feedback.value']
+    >>> votes_like({"thumbs_up": [], "feedbackScore": [], "thumbs_down": [], "rating_reason": []})
+    ['thumbs_up', 'feedbackScore']
+    """
+    return [path for path in seen if any(map(_is_vote, _names(path, "vote")))]
 
 
 def asked_like(seen: Mapping[str, Any]) -> list[str]:
@@ -230,6 +258,23 @@ def _rank(name: str, hint: str) -> int:
     if name.lower() == hint or "_".join(words) == hint:
         return 0
     return 1 if hint in words or (len(hint) > 4 and hint in name.lower()) else 2
+
+
+def _is_named(name: str, field: str) -> bool:
+    """Say whether a name ends in a hint of a field, but for what says which of its names it is, and is no other thing.
+
+    user_id, model_name and acmeUserId are; user_feedback, user_agent and os_version are not.
+    """
+    words = _words(name)
+    while len(words) > 1 and words[-1] in _WHICH:
+        words = words[:-1]
+    is_hint = any(_rank(name, hint) == 0 or _rank(words[-1], hint) < 2 for hint in HINTS[field]) if words else False
+    return is_hint and _OTHERS[field].isdisjoint(words)
+
+
+def _is_vote(name: str) -> bool:
+    words = _words(name)
+    return bool(words) and (words[-1] in VOTES or (words[-1] in _OF_VOTES and not VOTES.isdisjoint(words)))
 
 
 def _names(path: str, field: str) -> list[str]:

@@ -43,6 +43,7 @@ from turnsignal.stream.errors import ConfigError, Reason, Refused
 from turnsignal.stream.formats.bodies import messages_in
 from turnsignal.stream.formats.documents import read_document, read_documents
 from turnsignal.stream.formats.followed import followed
+from turnsignal.stream.formats.human_scores import vote_of
 from turnsignal.stream.formats.mapped_speakers import doubt_speakers, role_at
 from turnsignal.stream.formats.mapped_times import time_at, times_between
 from turnsignal.stream.formats.messages import role_of, said_in, text_of
@@ -74,6 +75,7 @@ _MANY = 100  #: different things that are counted; of more no names are told
 _ITEMS = "items that a mapping read"
 _BETWEEN = "turns without a time of their own in a list of others that have one, put between their neighbours"
 _SILENT = "items of a list that say nothing left out"
+_NO_VOTES = 'votes that are neither up nor down (of stars, say what each means: "5" = 1) left out'
 _NOTHING = "nothing at "
 _LACKING = "records lack "
 _NO_ID = "documents without a known id at "
@@ -346,8 +348,10 @@ def _more(paths: MappedPaths, where: Sequence[Record], assumed: Assumed) -> dict
         if path is not None and value_of(path, where) is None:
             assumed[f"{_NOTHING}{field} = {path_of(path)}"] += 1
     values = {field: short_name(value_of(getattr(paths, field), where)) for field in SHORT}
-    vote = value_of(paths.vote, where)
-    vote = {"1": 1, "up": 1, "true": 1, "-1": -1, "0": -1, "down": -1, "false": -1}.get(str(vote).lower())
+    voted = value_of(paths.vote, where)
+    vote = vote_of(voted)
+    if vote is None and voted not in (None, "", "none"):
+        assumed[_NO_VOTES] += 1
     return {key: value for key, value in {**values, "vote": vote}.items() if value is not None}
 
 

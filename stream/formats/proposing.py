@@ -30,6 +30,7 @@ from turnsignal.stream.formats.hints import HINTS, asked_like, is_about, is_id, 
 from turnsignal.stream.formats.mapping import parse_format_mapping
 from turnsignal.stream.formats.messages import role_of, spoken_in
 from turnsignal.stream.formats.paths import MappedPaths, is_null, said_at, value_of
+from turnsignal.stream.formats.proposed_votes import propose_vote
 from turnsignal.stream.formats.protocol import Call, Record, TurnFields
 from turnsignal.stream.formats.speakers import Speakers, describe_speakers, sides_in, speaker_path
 from turnsignal.stream.formats.unnamed import likest_key
@@ -179,6 +180,9 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
         elif field in ("conversation_id", "timestamp", *wanted):
             lines.append(f'# {field} = "…"   # not recognised')
             missing.append(field)
+    if (voted := propose_vote(seen, len(wheres) // 2 if role else len(wheres))) is not None:
+        lines += [f"# {_examples(seen[voted.path])}", voted.line]
+        taken["vote"] = voted.path
     rest = [path for path in seen if path not in taken.values()]
     lines += ["", "# Not used:", *(f"# {one_line(path, 120)}: {_examples(seen[path])}" for path in rest[:50])]
     is_open = speakers is not None and speakers.are_open

@@ -42,6 +42,8 @@ from turnsignal.stream.text.signed import signed, signed_percent
 _CHECKS_NAMED = 3  #: instructions that a sentence names
 _OFTEN = 0.05  #: share of conversations without an answer from which it is said
 _MOST_NAME_A_USER = 0.5  #: share of conversations
+_SOME_NAME_A_USER = 0.1
+_FEW_USERS = 10
 _LEAST_CHANGE = 0.01  #: of figures from 0 to 1, as suites have it where they say nothing
 _A_QUARTER_MORE = 1.25  #: the smallest ratio that is named
 _NEARLY_NOTHING = 1e-6
@@ -152,7 +154,8 @@ def find(summary: Mapping[str, Any]) -> list[Finding]:
     compared = list(_compare(summary))
     named = [finding for change in (WORSE, BETTER, CHANGED) for finding in compared if finding.change == change]
     named = [*map(_silence, summary.get("silences", ())), *_shifts(summary), *named]
-    notes = [_not_compared(summary, compared), _not_by_user(summary, compared), *([] if named else _users(summary))]
+    notes = [_not_compared(summary, compared), _not_by_user(summary, compared), _few_users(summary)]
+    notes += [] if named else _users(summary)
     sentences = (broken_instructions(summary), where_to_work(summary))
     notes += [Finding("note", sentence) for sentence in sentences if sentence]
     return [*_beyond(summary), *named, *[note for note in notes if note]]
@@ -328,6 +331,20 @@ def _not_by_user(summary: Mapping[str, Any], compared: Sequence[Finding]) -> Fin
         f"{names} answered beside the release before, and turns name no user_id: where users were dealt to releases"
     )
     return Finding("note", f"{sentence}, and not conversations, a change is named by chance more often than in 5%")
+
+
+def _few_users(summary: Mapping[str, Any]) -> Finding | None:
+    """Say that few users stand behind a comparison: then hardly any change can be shown."""
+    named = [row for row in summary["comparisons"] if row.get("with_user", 0.0) >= _SOME_NAME_A_USER]
+    few = min((row.get("users", _FEW_USERS) for row in named), default=_FEW_USERS)
+    if few >= _FEW_USERS:
+        return None
+    who = "1 user stands" if few == 1 else f"{few} users stand"
+    return Finding(
+        "note",
+        f"{who} behind a release, and each counts once, whatever they ask: where `user_id` names no person (but an "
+        "app, a team, a vote), leave it out",
+    )
 
 
 def _users(summary: Mapping[str, Any]) -> Iterator[Finding]:

@@ -70,6 +70,7 @@ SHARED = {
     "paths",
     "pieces",
     "proposing",
+    "proposed_votes",
     "quotations",
     "request_ids",
     "shared_ids",

@@ -10,6 +10,7 @@ from tests.conformance.growth import is_linear, steps
 from turnsignal.stream.formats.mapping import parse_format_mapping
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.proposing import ProposedMapping, propose_mapping
+from turnsignal.stream.formats.protocol import Call
 
 
 def rows(names: str, *values: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -509,3 +510,77 @@ def test_a_column_of_clock_times_beside_one_of_days_is_told() -> None:
     assert doubt.startswith("time holds the time of day, which is not read beside date")
     together = [{**each, "date": f"{each['date']}T{each['time']}Z"} for each in log]
     assert not any("time of day" in doubt for doubt in propose_mapping(together, "log.csv").doubts)
+
+
+def asked(**columns: Any) -> list[dict[str, Any]]:
+    """Return 40 exchanges of 20 conversations, each with the next value of every column."""
+    return [
+        {
+            "session_id": f"s{number // 2}",
+            "timestamp": f"2025-06-15T12:{number:02}:00Z",
+            "question": f"How does number {number} work?",
+            "answer": f"It works by {number} steps.",
+            **{name: values[number % len(values)] for name, values in columns.items()},
+        }
+        for number in range(40)
+    ]
+
+
+@pytest.mark.parametrize("name", ["user_feedback", "userFeedback", "user_rating", "user_comment", "user_country"])
+def test_what_users_say_or_where_they_are_names_no_user(name: str) -> None:
+    assert "user_id =" not in propose_mapping(asked(**{name: ["up", "down", "", ""]}), "log.csv").text
+
+
+@pytest.mark.parametrize("name", ["user_id", "userId", "user", "customer_id", "acme_user_id", "endUserId", "user.id"])
+def test_whatever_a_user_is_called_is_the_user(name: str) -> None:
+    assert f'user_id = "{name}"' in propose_mapping(asked(**{name: ["u1", "u2", "u3"]}), "log.csv").text
+
+
+@pytest.mark.parametrize("name", ["os_version", "api_version", "user_agent", "embedding_model", "release_date"])
+def test_what_is_no_release_assistant_or_model_is_not_taken_for_one(name: str) -> None:
+    text = propose_mapping(asked(**{name: ["a1", "b2", "c3"]}), "log.csv").text
+    assert f'"{name}"' not in text
+
+
+UP_AND_DOWN = {
+    "feedback": (["up", "down", "up", "down"], [1, -1, 1, -1]),
+    "user_vote": ([1, -1, 0, 0], [1, -1, None, None]),
+    "thumbs_up": ([True, None, False, None, None], [1, None, -1, None, None]),
+    "rating": (["positive", "", "negative", ""], [1, None, -1, None]),
+    "answerFeedback": (["👍", None, "👎", None], [1, None, -1, None]),
+}
+
+
+@pytest.mark.parametrize("name", UP_AND_DOWN)
+def test_a_column_of_votes_is_read_as_votes(name: str) -> None:
+    given, votes = UP_AND_DOWN[name]
+    log = asked(**{name: given})
+    proposed = parse_format_mapping(propose_mapping(log, "log.csv").text, "proposed")
+    read = [call for row in log for call in proposed.read(row, Counter()) if isinstance(call, Call)]
+    assert [(call.outputs[0].fields or {}).get("vote") for call in read[: len(votes)]] == votes
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "line"),
+    [
+        ("helpful", [0, 1], '# vote = "helpful"   # most answers have one'),
+        ("stars", [5, 4, 1, 3], '# vote = { path = "stars", "5" = 1, "4" = 1, "2" = -1, "1" = -1 }   # stars'),
+        ("rating", ["2.0", "5.0"], '# vote = { path = "rating", "5.0" = 1, "4.0" = 1, "2.0" = -1, "1.0" = -1 }'),
+    ],
+)
+def test_what_may_be_votes_is_proposed_as_a_comment(name: str, given: list[Any], line: str) -> None:
+    text = propose_mapping(asked(**{name: given}), "log.csv").text
+    assert f"\n{line}" in text
+    log = parse_format_mapping(text.replace("# vote =", "vote ="), "taken in")
+    read = [call for row in asked(**{name: given}) for call in log.read(row, Counter()) if isinstance(call, Call)]
+    assert {(call.outputs[0].fields or {}).get("vote") for call in read} >= {1, -1}
+
+
+def test_a_vote_that_is_none_is_counted() -> None:
+    log = parse_format_mapping('[exchanges]\nquestion = "question"\nanswer = "answer"\nvote = "stars"', "m.toml")
+    assumed: Counter[str] = Counter()
+    for row in asked(stars=[5, "up", "none", ""]):
+        list(log.read(row, assumed))
+    assert [(what, n) for what, n in assumed.items() if what.startswith("votes")] == [
+        ('votes that are neither up nor down (of stars, say what each means: "5" = 1) left out', 10)
+    ]

@@ -179,6 +179,14 @@ def test_a_change_of_releases_side_by_side_says_so_where_turns_name_no_users() -
     assert len(sentences({**row, "side_by_side": False, "with_user": 0.0})) == 1
 
 
+def test_few_users_behind_a_comparison_are_told_as_nobody_might_be_a_user() -> None:
+    (none, note) = sentences({**compared("a"), "with_user": 0.4, "users": 2})
+    assert none == "no change shown from one release to the next in 0 figures"
+    assert note.startswith("2 users stand behind a release, and each counts once, whatever they ask")
+    assert len(sentences({**compared("a"), "with_user": 0.4, "users": 30})) == 1
+    assert len(sentences({**compared("a"), "with_user": 0.0, "users": 0})) == 1
+
+
 def test_wasted_context_alone_is_no_worse_retrieval() -> None:
     (alone,) = sentences(compared("a", wasted_context=delta(0.2)))
     assert alone.startswith("v3 cites less of what it retrieves (a): wasted_context +0.20")
