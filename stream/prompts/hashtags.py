@@ -1,6 +1,6 @@
 """Hashtags: a number of hashtags as a check that counts them, and not every `#`: a heading begins with one, too.
 
-IFEval counts the letter `#`. So a prompt that names the sign gets IFEval's check, and one that names hashtags a pattern.
+IFEval counts the letter `#`. A prompt that names the sign gets IFEval's check, and one that names hashtags a pattern.
 """
 
 from collections.abc import Iterable, Iterator

@@ -234,7 +234,9 @@ def _doubt(masked: str, clauses: list[Span], left: list[list[str]], one: Request
 def _made(masked: str, clauses: Sequence[Span], left: Sequence[list[str]]) -> str:
     """Return what the clauses before the last make, if the last may be about it; "" if they make the answer."""
     *earlier, last = (masked[slice(*clause)] for clause in clauses)
-    return next((made for text, words in zip(earlier, left, strict=False) if (made := object_made(text, words, last))), "")
+    return next(
+        (made for text, words in zip(earlier, left, strict=False) if (made := object_made(text, words, last))), ""
+    )
 
 
 def _beside(masked: str, one: RequestedCheck, scope: Scope) -> str:

@@ -32,7 +32,8 @@ def object_made(clause: str, left: Collection[str], behind: str = "it") -> str:
         return ""
     made = _SAYS["stop"].split(match["object"], 1)[0].strip().removesuffix(" of")
     words = [word[0] for word in _WORD.finditer(made)]
-    if not words or words[-1].casefold() in _ANSWER or words[-1].casefold().endswith("ly"):
+    heads = {word.casefold() for word in (words[-2:] if match["keep"] else words[-1:])}  # "keep things simple"
+    if not words or not heads.isdisjoint(_ANSWER) or words[-1].casefold().endswith("ly"):
         return ""
     return "" if set(words).isdisjoint(left) else made
 
