@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from turnsignal.stream.prompts.objects import object_made
 from turnsignal.stream.prompts.wording import compile_pattern, read_patterns
 
 _BUILT = tomllib.loads(Path(__file__).with_name("leftover.toml").read_text(encoding="utf-8"))
@@ -23,6 +24,7 @@ _OWNERS = frozenset(_BUILT["owners"].split())
 _LOOSE = frozenset(_BUILT["loose"])
 _SIZES = ("counts", "bullets")
 _OF_PARTS = frozenset(_BUILT["of_parts"])
+_FORBIDDEN = ("things", "links", "words")  #: kinds that may be forbidden in what an earlier clause makes
 _SAYS = read_patterns(
     _BUILT["patterns"],
     ANSWER=_BUILT["answer"],
@@ -130,7 +132,11 @@ def is_of_answers(masked: str, product: str) -> bool:
     left = _SAYS["owned"].sub(
         lambda owned: owned[0] if (owned[1] or "").casefold() in _OWNERS else "¦" * len(owned[0]), masked
     )
-    return _names(left, Scope(product)) or _SAYS["writes"].search(left) is not None
+    if _names(left, Scope(product)):
+        return True
+    rest = _left(left, (0, len(left)), [], frozenset(), Scope(product))
+    made = object_made(left, rest)
+    return _SAYS["writes"].search(left) is not None and (not made or _SAYS["one"].match(made) is not None)
 
 
 def is_english(text: str) -> bool:
@@ -187,6 +193,7 @@ def _held(kinds: frozenset[str], scope: Scope) -> Iterator[str]:
         yield "example"
     if "citations" in kinds:
         yield "by_the_stop"
+        yield "in_a_row"
     if not kinds.isdisjoint(("counts", "sections", "commas")):
         yield "separated"
     if not kinds.isdisjoint(("words", "edges")):
@@ -214,12 +221,22 @@ def _doubt(masked: str, clauses: list[Span], left: list[list[str]], one: Request
     if narrows is not None:
         return _reason([narrows[0]])
     named = _names(masked[slice(*clauses[own])], scope)
+    if one.kind in _FORBIDDEN and not named and (made := _made(masked, clauses[: own + 1], left)):
+        return f"may be about something else (“{made}”)"
     for at in range(own):
         text = masked[slice(*clauses[at])]
         opens = at == 0 and any(_SAYS[key].search(text) is not None for key in ("circumstance", "subject"))
         if left[at] and (opens or not (one.kind in _LOOSE or named or _names(text, scope))):
             return _reason(left[at])
     return None
+
+
+def _made(masked: str, clauses: Sequence[Span], left: Sequence[list[str]]) -> str:
+    """Return what the clauses before the last make, if the last may be about it; "" if they make the answer."""
+    *earlier, last = (masked[slice(*clause)] for clause in clauses)
+    return next(
+        (made for text, words in zip(earlier, left, strict=False) if (made := object_made(text, words, last))), ""
+    )
 
 
 def _beside(masked: str, one: RequestedCheck, scope: Scope) -> str:

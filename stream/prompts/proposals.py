@@ -11,6 +11,7 @@ from typing import Any
 import re2
 
 from turnsignal.stream.names import Value, write_name
+from turnsignal.stream.prompts.counted import of_counted
 from turnsignal.stream.prompts.counts import counts, letters
 from turnsignal.stream.prompts.instructions import LANGUAGES, SAYS, WORDED, Sentence, asked
 from turnsignal.stream.prompts.leftover import RequestedCheck, Span, doubts
@@ -20,7 +21,6 @@ from turnsignal.stream.prompts.polarity import reaches, turned
 from turnsignal.stream.prompts.vocabulary import keywords, otherwise
 from turnsignal.stream.prompts.wording import (
     QUOTED,
-    Amount,
     amounts,
     compile_pattern,
     forbidden,
@@ -55,7 +55,7 @@ def propose(sentence: Sentence) -> dict[str, str | None]:
     proposed: dict[str, str | None] = {}
     for check, doubt in zip(requested, doubts(sentence.masked, requested, signs, sentence.scope), strict=True):
         doubt = doubt or turned(sentence.masked, check) or _placeholder(sentence.text, check)
-        doubt = doubt or only_some(sentence.masked, check)
+        doubt = doubt or only_some(sentence.masked, check) or of_counted(sentence.masked, check)
         proposed[check.check] = proposed.get(check.check, doubt) and doubt
     return proposed
 
@@ -255,17 +255,23 @@ def _forbids(sentence: Sentence) -> Iterator[RequestedCheck]:
         things = [match.span() for match in thing.finditer(masked)]
         things = [(start, end) for start, end in things if not any(first <= start < last for first, last in named)]
         named += things  # "numbered lists" are not all lists
-        spans = [span for span in things if _forbids_thing(masked, *span)]
-        if spans and not any(_is_counted(masked, amount) for amount in amounts(masked)):
+        spans = [span for span in things if _forbids_thing(masked, *span) and not _is_counted(masked, span)]
+        if spans:
             name = write_name("pattern.forbid", {"regex": regex} | ({} if regex in _IN_CODE else {"skip_code": True}))
             doubt = None if len(spans) == len(things) else "names it in another sense, too"
             yield from asked([name], "things", *spans, doubt=doubt)
 
 
-def _is_counted(masked: str, amount: Amount) -> bool:
-    """Return whether an amount is of things that are forbidden: "no more than two hashtags"."""
-    is_often = amount.unit == "times" and SAYS["marks_before"].search(masked[: amount.start]) is not None
-    return is_often or amount.unit in ("bullets", "exclamations", "hashtags")
+def _is_counted(masked: str, thing: Span) -> bool:
+    """Return whether an amount is of a thing that is forbidden: "no more than two hashtags"."""
+    counted = [one for one in amounts(masked) if one.unit in ("bullets", "exclamations", "hashtags")]
+    often = (one for one in amounts(masked) if one.unit == "times" and one.start > thing[0])
+    marks = (SAYS["marks_before"].search(masked[: one.start]) for one in often)
+    is_often = any(match is not None and match.start() <= thing[0] for match in marks)
+    if is_often or any(one.start < thing[1] and thing[0] < one.end for one in counted):
+        return True
+    behind = (masked[thing[1] : one.start] for one in counted if one.start >= thing[1])
+    return any(SAYS["holds"].match(between) is not None for between in behind)
 
 
 def _forbids_thing(masked: str, start: int, end: int) -> bool:

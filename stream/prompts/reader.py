@@ -16,6 +16,7 @@ from turnsignal.stream.prompts.counts import doubt_few_words
 from turnsignal.stream.prompts.edges import is_first, is_last
 from turnsignal.stream.prompts.exceptions import excepted
 from turnsignal.stream.prompts.fillers import is_filler
+from turnsignal.stream.prompts.hashtags import any_hashtags
 from turnsignal.stream.prompts.headings import UNKNOWN, kind_of, leads_in
 from turnsignal.stream.prompts.instructions import LANGUAGES, Sentence
 from turnsignal.stream.prompts.kinds import held_answers, prompt_kind, whose_answers
@@ -148,7 +149,7 @@ def read_prompt(text: str) -> PromptReading:
     sure = {proposal.check for proposal in proposals if proposal.doubt is None}
     plainly = sum(any(name in sure for name in names) for names in covered)
     exemptions = tuple(exempt.values())
-    proposals = list(any_bullets(proposals, text))
+    proposals = list(any_hashtags(any_bullets(proposals, text)))
     return PromptReading(tuple(proposals), tuple(uncovered), plainly + prescribed, len(covered) - plainly, exemptions)
 
 

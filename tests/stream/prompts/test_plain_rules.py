@@ -1,0 +1,47 @@
+"""Rules in a few plain words are read, and what only gives their reason or an example narrows none."""
+
+import pytest
+
+from turnsignal.stream.prompts.reader import read_prompt
+
+ROLE = "You are Bo, an assistant.\n\n"
+
+
+@pytest.mark.parametrize(
+    ("rule", "start"),
+    [
+        ('No "please".', "keywords.forbidden_words(words=please)"),
+        ('No "simply", "just" or "easy".', "keywords.forbidden_words(words='simply|just|easy')"),
+        ('No hedging ("perhaps", "maybe").', "keywords.forbidden_words(words='perhaps|maybe')"),
+        ('Do not use legal terms (e.g., "tort", "lien").', "keywords.forbidden_words(words='tort|lien')"),
+        ("Never mention competitors (Acme, West Elm) by name.", "pattern.forbid"),
+        ("Reply in US English.", "language.is(code=en)"),
+        ("Use British English.", "language.is(code=en)"),
+        ("No Markdown: WhatsApp shows the signs.", "pattern.forbid"),
+        ("No tables, Slack can't render them.", "pattern.forbid"),
+        ("Never use double asterisks.", "pattern.forbid"),
+        ("No rockets, moons or other emojis.", "pattern.forbid"),
+        ("Finish with one short question.", "pattern.require"),
+        ("Short messages, 2-4 sentences.", "length.number_sentences(at_least=2,at_most=4)"),
+        ('State "No legal advice." once in every answer.', "keywords.existence"),
+        ("Never put more than two citations next to each other.", "citation.max_consecutive(at_most=2)"),
+    ],
+)
+def test_a_plain_rule_is_a_check(rule: str, start: str) -> None:
+    (one,) = read_prompt(f"{ROLE}- {rule}").proposals
+    assert one.doubt is None
+    assert one.check.startswith(start)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "One argument per reply, 100 words or fewer.",
+        "No lists, headings do not count.",
+        "Use plain English.",
+        'No "tl;dr" at the top.',
+        "No tables, unless Slack can show them.",
+    ],
+)
+def test_what_says_more_is_for_a_person(rule: str) -> None:
+    assert all(one.doubt is not None for one in read_prompt(f"{ROLE}- {rule}").proposals)
