@@ -31,6 +31,11 @@ def displaced(
         what: [sentence for sentence, masked in sentences if _says(what, masked) and sentence not in prescribed]
         for what in ("last", "first", "only", "asks_first", "short")
     }
+    taking["only"] += [
+        one.sentence
+        for one in placed
+        if not one.is_heading and one.sentence not in prescribed and _stops(one, mask(one.sentence))
+    ]
     taking["only"] += [  # "Emergencies: drop everything above and give the number."
         sentence
         for sentence, masked in sentences
@@ -53,6 +58,13 @@ def _says(what: str, masked: str) -> bool:
         return False
     is_of_some = _SAYS["condition"].search(masked) is not None
     return not denies(masked) if what in ("last", "first") else what == "asks_first" or is_of_some
+
+
+def _stops(one: PlacedSentence, masked: str) -> bool:
+    """Return whether a sentence has some answers stop short, or be one thing alone, in a case named there or before."""
+    if _SAYS["stops"].search(masked) is None or _SAYS["goes_on"].search(masked) is not None:
+        return False
+    return one.doubt is not None or _SAYS["condition"].search(masked) is not None
 
 
 def _doubt(proposal: Proposal, taking: dict[str, list[str]]) -> str | None:
