@@ -11,6 +11,7 @@ from pathlib import Path
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.characters import is_character_limit
 from turnsignal.stream.prompts.conditions import condition, platforms_in, without_clause, without_no_conditions
+from turnsignal.stream.prompts.leftover import Span
 from turnsignal.stream.prompts.polarity import explains
 from turnsignal.stream.prompts.reading import Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence
@@ -27,6 +28,7 @@ _ASPECTS: dict[str, str] = _BUILT["aspects"]
 #: kinds of which another thing is asked, and none denied
 _ASSERTED = ("json", "talk", "lower", "upper", "language", "room", "recipients")
 _ALWAYS = ("room", "recipients", "talk")  #: kinds that let something off whether or not a case is named
+_TALKED = ("json", "talk")  #: kinds of which another shape of answer is asked
 _OF_CAPS = ("room", "recipients", "more")  #: kinds that let something off what has an upper bound, and nothing else
 #: how the name of a check begins → units of which more than it allows is longer
 _UNITS = {
@@ -94,34 +96,43 @@ def _waiving(placed: list[PlacedSentence]) -> dict[str, list[_Waiver]]:
         if one.is_heading or explains(mask(one.sentence)):
             continue
         masked = without_no_conditions(mask(one.read))
-        ordered = without_clause(masked)  # "If you cannot help, say so in plain English."
-        is_given = _SAYS["given"].search(ordered) is not None
         for kind in _WAIVERS:
-            denied = _SAYS[kind].search(masked)
-            if denied is None or (kind in _ASSERTED and negated(ordered, denied.start())):
-                continue
-            if kind in _OF_CAPS and is_given:
-                continue  # "Users may write up to 300 words"
-            if kind in _ALWAYS and not (kind == "talk" and _SAYS["of_a_value"].search(masked) is not None):
-                waivers.setdefault(kind, []).append((one.sentence, platforms_in(masked)))
-                continue
-            if kind in ("json", "talk") and _SAYS["of_a_value"].search(masked) is not None:
-                continue  # "Write the summary field in one sentence"
-            if _SAYS["leaves_out"].match(masked[denied.start() :]) is not None and negated(masked, denied.start()):
-                continue  # "never leave the disclaimer out"
-            if kind != "more" and _SAYS["more_than"].search(masked[denied.start() :]) is not None:
-                continue  # a bound
-            is_some = one.doubt is not None or condition(masked, "")[1] is not None
-            if kind == "lists" and (not is_some or negated(masked, denied.start())):
-                continue  # where all answers hold a list, the limit counts it
-            if is_some or _SAYS["rest"].search(masked[denied.end() :]) is not None:
+            match = _SAYS[kind].search(masked)
+            if match is not None and _lets_off(kind, one, masked, match.span()):
                 waivers.setdefault(kind, []).append((one.sentence, platforms_in(masked)))
     return waivers
+
+
+def _lets_off(kind: str, one: PlacedSentence, masked: str, span: Span) -> bool:
+    """Return whether a sentence lets some answers off what a kind of waiver names at [start, end)."""
+    start, end = span
+    is_denied = negated(masked, start)
+    if kind in _ASSERTED and negated(without_clause(masked), start):  # "If you cannot help, say so in plain English."
+        return False
+    if kind in _OF_CAPS and _is_given(masked):
+        return False  # "Users may write up to 300 words"
+    if kind in _TALKED and _SAYS["of_a_value"].search(masked) is not None:
+        return False  # "Write the summary field in one sentence"
+    if kind in _ALWAYS:
+        return True
+    if _SAYS["leaves_out"].match(masked[start:]) is not None and is_denied:
+        return False  # "never leave the disclaimer out"
+    if kind != "more" and _SAYS["more_than"].search(masked[start:]) is not None:
+        return False  # a bound
+    is_some = one.doubt is not None or condition(masked, "")[1] is not None
+    if kind == "lists" and (not is_some or is_denied):
+        return False  # where all answers hold a list, the limit counts it
+    return is_some or _SAYS["rest"].search(masked[end:]) is not None
 
 
 def _has_most(check: str) -> bool:
     """Return whether a check has an upper bound."""
     return check.startswith("pattern.forbid") or "at_most" in parse_name(check).params
+
+
+def _is_given(masked: str) -> bool:
+    """Return whether a sentence is about what the assistant is given: "Users may write up to 300 words"."""
+    return _SAYS["given"].search(_SAYS["in_a_case"].sub("", without_clause(masked))) is not None
 
 
 def _is_of_others(one: Proposal) -> bool:
@@ -138,8 +149,7 @@ def _lengths(placed: list[PlacedSentence], others: Collection[str]) -> list[_Len
     for one in placed:
         masked = mask(one.sentence)
         named = [] if one.is_heading else [each for each in amounts(masked) if each.unit in _UNITS_OF_TEXT]
-        is_given = bool(named) and _SAYS["given"].search(without_clause(masked)) is not None
-        is_given = is_given or _SAYS["beforehand"].search(one.heading) is not None
+        is_given = bool(named) and (_is_given(masked) or _SAYS["beforehand"].search(one.heading) is not None)
         if not named or is_given or one.sentence in others or explains(masked):
             continue
         for each in named:
@@ -150,7 +160,7 @@ def _lengths(placed: list[PlacedSentence], others: Collection[str]) -> list[_Len
 
 
 def _longer(one: Proposal, lengths: list[_Length]) -> str | None:
-    """Return the sentence that names a greater length than a check allows: "Tutorials: 200-400 words"; None for none."""
+    """Return the sentence that names a greater length than a check allows: "Tutorials: 200-400 words"; else None."""
     units = next((units for start, units in _UNITS.items() if one.check.startswith(start)), ())
     most = parse_name(one.check).params.get("at_most") if units else None
     if most is None:
