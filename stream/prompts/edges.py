@@ -10,14 +10,18 @@ from pathlib import Path
 
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.characters import is_character_limit
-from turnsignal.stream.prompts.conditions import condition
+from turnsignal.stream.prompts.conditions import condition, without_clause
 from turnsignal.stream.prompts.polarity import denies
 from turnsignal.stream.prompts.reading import Exemption, Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence, names_a_case
-from turnsignal.stream.prompts.wording import mask, read_patterns
+from turnsignal.stream.prompts.wording import mask, negated, read_patterns
 
 _BUILT = tomllib.loads(Path(__file__).with_name("edges.toml").read_text(encoding="utf-8"))
 _SAYS = read_patterns(_BUILT["patterns"], SAY=_BUILT["say"])
+#: checks of what answers hold, which one that stops short does not
+_ASKS = ("pattern.require", "keywords.existence", "citation.required", "content.")
+#: … and what a word in capitals is not
+_SHAPED = ("case.lower", "format.json")
 _SHOWN = 80  #: characters of the other sentence in the reason for a doubt
 
 
@@ -31,6 +35,16 @@ def displaced(
         what: [sentence for sentence, masked in sentences if _says(what, masked) and sentence not in prescribed]
         for what in ("last", "first", "only", "asks_first", "short")
     }
+    taking["stops"] = [
+        one.sentence
+        for one in placed
+        if not one.is_heading and one.sentence not in prescribed and _stops(one, mask(one.sentence))
+    ]
+    taking["word"] = [
+        one.sentence
+        for one in placed
+        if not one.is_heading and one.sentence not in prescribed and _is_a_word(one, mask(one.sentence))
+    ]
     taking["only"] += [  # "Emergencies: drop everything above and give the number."
         sentence
         for sentence, masked in sentences
@@ -55,11 +69,31 @@ def _says(what: str, masked: str) -> bool:
     return not denies(masked) if what in ("last", "first") else what == "asks_first" or is_of_some
 
 
+def _stops(one: PlacedSentence, masked: str) -> bool:
+    """Return whether a sentence has some answers stop short, or be one thing alone, in a case named there or before."""
+    if _SAYS["stops"].search(masked) is None or _SAYS["goes_on"].search(masked) is not None:
+        return False
+    return one.doubt is not None or _SAYS["condition"].search(masked) is not None
+
+
+def _is_a_word(one: PlacedSentence, masked: str) -> bool:
+    """Return whether some answers are one word in capitals, in a case named there or before: "… output NONE"."""
+    match = _SAYS["word_alone"].search(masked)
+    if match is None or _SAYS["form"].fullmatch(match["word"]) is not None:
+        return False
+    if negated(without_clause(masked), match.start()):
+        return False  # "Never output NONE"
+    return one.doubt is not None or _SAYS["condition"].search(masked) is not None
+
+
 def _doubt(proposal: Proposal, taking: dict[str, list[str]]) -> str | None:
     """Return why a check is doubtful by another sentence, None where no other takes anything from it."""
     check = proposal.check
     at_end, at_start = is_last(check), is_first(check)
-    is_floor = check.startswith("length.") and bool(parse_name(check).params.get("at_least"))
+    least = parse_name(check).params.get("at_least", 0)
+    is_floor = check.startswith(("length.", "format.number_")) and float(least) > (
+        1 if check.startswith("length.") else 0
+    )
     if is_character_limit(check):
         at_start, is_floor = False, check.startswith("pattern.require")
     for edge in [name for name, is_asked in (("last", at_end), ("first", at_start)) if is_asked]:
@@ -70,6 +104,8 @@ def _doubt(proposal: Proposal, taking: dict[str, list[str]]) -> str | None:
             return f"has an exception (“{other[:_SHOWN]}”)"
     letting_off = [
         *(taking["only"] if at_end or at_start or is_floor else []),
+        *(taking["stops"] if at_end or at_start or is_floor or check.startswith(_ASKS) else []),
+        *(taking["word"] if at_end or at_start or is_floor or check.startswith((*_ASKS, *_SHAPED)) else []),
         *(taking["asks_first"] if at_end or is_floor else []),
         *(taking["short"] if is_floor else []),
     ]

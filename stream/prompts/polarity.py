@@ -189,7 +189,7 @@ def _required(text: str, check: RequestedCheck) -> str | None:
         return _reason("" if match is None else match[0])
     before = _SAYS["denial"].search(text[_piece(text, start)[0] : start])
     rest = text[end : _piece(text, max(start, end - 1))[1]]
-    match = before or _SAYS["taken_back"].search(rest) or _SAYS["sparing"].search(rest)
+    match = before or _SAYS["taken_back"].search(rest) or _SAYS["sparing"].search(_blank(_SAYS["all_the_time"], rest))
     return _reason("" if match is None else match[0])
 
 

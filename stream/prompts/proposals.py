@@ -31,6 +31,12 @@ from turnsignal.stream.prompts.wording import (
 _STYLES = read_patterns(WORDED["styles"])
 _ANY_THING = compile_pattern(rf"\b(?:{'|'.join(WORDED['forbidden'])})\b")
 _TAIL = r"[^\pL\pN?]*"  #: what may stand behind the last words: a full stop, quotation marks, bold, an emoji
+_HEAD = r"[^\pL\pN]*"  #: … and before the first: the sign of a heading, bold, a quotation mark
+_DISPLAYED = r"\$\$[^$]*\$\$|\\\[[^?]*?\\\]|```[^`]*```"  #: a formula or code on its own, which a question may be about
+#: a question at the end; what follows it may be displayed
+_ASKED = rf"\?{_TAIL}(?:(?:{_DISPLAYED}){_TAIL})*\z"
+#: … that the answer itself asks: a title in quotation marks, or in italics within a sentence, asks nothing
+_ASKS_ITSELF = rf"\?(?:[^\pL\pN?\"'”’»“*_]{_TAIL})?\z|(?:\A|[.!?\n])[^\pL\pN*_]*[*_]+[^*_\n]*\?[*_]+{_TAIL}\z"
 ADDRESS = r"(?i)https?://|\bwww\."  #: pattern of a check that forbids addresses
 #: patterns of checks that forbid emojis, hashtags, HTML, Markdown, and words in capitals
 EMOJIS: str = WORDED["forbidden"]["emojis?|emoticons?"]
@@ -97,7 +103,7 @@ def _ends(sentence: Sentence) -> Iterator[RequestedCheck]:
             elif at_end and len(phrases) == 1 and SAYS["to_the_letter"].search(sentence.masked) is not None:
                 name = write_name("startend.end_checker", {"phrase": phrases[0]})
             else:
-                edge = rf"{phrase}{_TAIL}\z" if at_end else rf"\A\s*{phrase}"
+                edge = rf"{phrase}{_TAIL}\z" if at_end else rf"\A{_opened(phrases)}"
                 name = write_name("pattern.require", {"regex": f"(?i){edge}"})
             spans = [(match.start(), match.start() + 1), *(quote.span() for quote in quotes)]
             yield from asked([name], "edges", *spans, doubt=doubt)
@@ -107,6 +113,17 @@ def _ends(sentence: Sentence) -> Iterator[RequestedCheck]:
 def _spaced(phrase: str) -> str:
     """Return the pattern of a phrase with any white space between its words, and a full stop or none at its end."""
     return r"\s+".join(re2.escape(word) for word in phrase.rstrip(".").split())
+
+
+def _opened(phrases: list[str]) -> str:
+    """Return the pattern of the first words of an answer, with any markup around them: "**Summary:** …"."""
+    opened = []
+    for phrase in phrases:
+        bare = phrase.rstrip(".:;,!?")
+        opened.append(
+            _spaced(bare) + "[*_]*" + _spaced(phrase[len(bare) :]) if bare and bare != phrase else _spaced(phrase)
+        )
+    return _HEAD + (f"(?:{'|'.join(opened)})" if len(opened) > 1 else opened[0])
 
 
 def _alternatives(sentence: Sentence, start: int) -> list[Any]:
@@ -124,8 +141,9 @@ def _asks_back(sentence: Sentence) -> Iterator[RequestedCheck]:
     if match is not None:
         about = SAYS["about"].match(sentence.masked[match.end() :])
         end = match.end() + (0 if about is None else about.end())
-        kind = "pattern.forbid" if negated(sentence.masked, match.start()) else "pattern.require"
-        name = write_name(kind, {"regex": rf"\?{_TAIL}\z"})
+        is_forbidden = negated(sentence.masked, match.start())
+        kind = "pattern.forbid" if is_forbidden else "pattern.require"
+        name = write_name(kind, {"regex": _ASKS_ITSELF if is_forbidden else _ASKED})
         yield from asked([name], "question", (match.end() - 8, end))
 
 

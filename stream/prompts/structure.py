@@ -84,7 +84,8 @@ def _lines(text: str) -> list[str | _Tag]:
             start = text.rfind("\n", 0, match.start()) + 1
             begins = _SAYS["before_a_tag"].search(text[max(start, match.start() - 80) : match.start()]) is not None
             if begins and not match["attributes"].endswith("/"):
-                words = " ".join(_SAYS["word"].findall(f"{match['name']} {match['attributes']}"))
+                label = "rule" if _SAYS["of_a_rule"].fullmatch(name) is not None else match["name"]
+                words = " ".join(_SAYS["word"].findall(f"{label} {match['attributes']}"))
                 tags[index] = _Tag(name, words[:MAX_HEADING], True)
             opened.append(index)
             names[name] = names.get(name, 0) + 1
@@ -318,7 +319,7 @@ class _BlockReader:
 
 def _title(bare: str, near: str, after: str) -> int:
     """Return the level of a title that is no heading of Markdown, as "**Tone**", "TONE", "Tone"; 0 if it is none."""
-    if len(bare) > MAX_HEADING or not after:
+    if len(bare) > MAX_HEADING or not after or _SAYS["hole"].fullmatch(bare.strip("*_ ")) is not None:
         return 0
     is_bold = _SAYS["bold"].fullmatch(bare) is not None
     if not is_bold and _SAYS["framed"].fullmatch(bare) is not None:

@@ -70,7 +70,7 @@ PLAIN = [
         'End every answer with "Anything else? Ask."',
         [r"pattern.require(regex='(?i)Anything\\s+else\\?\\s+Ask[^\\pL\\pN?]*\\z')"],
     ),
-    ('Begin each reply with "Hello".', [r"pattern.require(regex='(?i)\\A\\s*Hello')"]),
+    ('Begin each reply with "Hello".', [r"pattern.require(regex='(?i)\\A[^\\pL\\pN]*Hello')"]),
     (
         'Answer with one of the following: "Yes.", "No."',
         [r"pattern.require(regex='(?i)(?:\\A|\\W)(?:Yes|No)(?:\\W|\\z)')"],
