@@ -31,6 +31,7 @@ from turnsignal.stream.reports.question_language import match_languages
 from turnsignal.stream.reports.release_totals import ConversationScores
 from turnsignal.stream.reports.review import Review
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
+from turnsignal.stream.reports.unversioned import Unversioned
 from turnsignal.stream.reports.user_sums import digest
 from turnsignal.stream.reports.worst import WorstExchanges
 from turnsignal.stream.statistics.claims import (
@@ -68,6 +69,7 @@ class Aggregates:
         self.cite_rates = CiteRates()
         self.interventions = Interventions()
         self.votes: Counts = Counter()
+        self.unversioned = Unversioned()
         self._open: dict[bytes, OpenConversation] = {}
         self._users: dict[bytes, int | None] = {}  # of conversations that are not forgotten
         self._place = {name: 2 * i for i, name in enumerate(self.quality.figures)}
@@ -103,6 +105,8 @@ class Aggregates:
                 (turn.assistant, turn.version), turn.time, headless=state.turns == 1
             )
             conversation.first_answer = first_answer(turn.platform, turn.text)
+            if turn.version is None and turn.model:
+                self.unversioned.count(turn.model)
         if turn.user_id is not None:
             self.on_user(key, turn.user_id)
         if not conversation.language:
@@ -203,6 +207,7 @@ class Aggregates:
         self.interventions.merge(other.interventions)
         self.worst.merge(other.worst)
         self.votes.update(other.votes)
+        self.unversioned.merge(other.unversioned)
 
     def summary(self, suite: Suite) -> dict[str, Any]:
         """Return the sections of `summary.json`: conversations, releases compared, checks, ranks."""
@@ -220,6 +225,7 @@ class Aggregates:
             "review": self.review.rows(checks, minimum),
             "cite_rates": self.cite_rates.rows(minimum),
             "votes": votes.rows(self.votes),
+            "unversioned_models": self.unversioned.rows(),
             "position_bias": self.interventions.rows(minimum, cutoff or DEFAULT_CUTOFF),
         }
 
@@ -230,6 +236,10 @@ class Aggregates:
     def __getstate__(self) -> dict[str, Any]:
         """Leave the suite behind: only what was counted goes to another process."""
         return {name: value for name, value in self.__dict__.items() if name != "_suite"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take in checkpoints, too, that were written when models without a version were not counted."""
+        self.__dict__.update({"unversioned": Unversioned()} | state)
 
     def _count_answer(self, conversation: OpenConversation, state: Conversation, turn: Turn, scored: Scored) -> bool:
         """Add an answer to its conversation's values; return whether it is empty, an error or a refusal."""

@@ -15,6 +15,7 @@ from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
 from turnsignal.stream.reports.release_figures import BOTH, LANGUAGES, PLATFORMS, WITHIN
 from turnsignal.stream.reports.release_totals import MAX_RELEASES, OTHER_RELEASES
+from turnsignal.stream.reports.unversioned import tell_models_apart
 from turnsignal.stream.reports.where_to_work import broken_instructions, where_to_work
 from turnsignal.stream.statistics.claims import (
     ANSWER_SECONDS,
@@ -156,7 +157,7 @@ def find(summary: Mapping[str, Any]) -> list[Finding]:
     named = [*map(_silence, summary.get("silences", ())), *_shifts(summary), *named]
     notes = [_not_compared(summary, compared), _not_by_user(summary, compared), _few_users(summary)]
     notes += [] if named else _users(summary)
-    sentences = (broken_instructions(summary), where_to_work(summary))
+    sentences = (tell_models_apart(summary), broken_instructions(summary), where_to_work(summary))
     notes += [Finding("note", sentence) for sentence in sentences if sentence]
     return [*_beyond(summary), *named, *[note for note in notes if note]]
 

@@ -1,0 +1,52 @@
+"""Models that answer without a version are told apart: nothing else says that two of them share the traffic."""
+
+import pickle
+
+import pytest
+
+from tests.stream.reports.test_aggregates import SUITE, summary, turn
+from turnsignal.stream.reports.aggregates import Aggregates
+from turnsignal.stream.reports.findings import find
+from turnsignal.stream.reports.unversioned import Unversioned
+
+
+def conversations(models: list[str | None], version: str | None = None) -> list[bytes]:
+    lines: list[bytes] = []
+    for number, model in enumerate(models):
+        name = f"c{number}"
+        lines.append(turn(name, 0, "user", "How do I reset my password?", number, version=version))
+        lines.append(turn(name, 1, "assistant", "Open Settings.", number, version=version, model=model))
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("models", "version", "told"),
+    [
+        (["a", "b", "a", "b"], None, "2 models answered (a in 2 conversations, b in 2 conversations)"),
+        (["a", "a", "a", "a"], None, None),
+        (["a", None, None, None], None, None),
+        (["a", "b", "a", "b"], "v1", None),
+        (["a"] * 20 + ["b"], None, None),  # a fallback
+    ],
+)
+def test_two_models_without_a_version_are_told(models: list[str | None], version: str | None, told: str | None) -> None:
+    said = [finding.sentence for finding in find(summary(*conversations(models, version)))]
+    about = [sentence for sentence in said if "models answered" in sentence]
+    assert len(about) == (told is not None)
+    assert all(str(told) in sentence for sentence in about)
+
+
+def test_models_beyond_so_many_take_no_room() -> None:
+    counted, other = Unversioned(), Unversioned()
+    for number in range(1_000):
+        (counted if number % 2 else other).count(f"model-{number}")
+    counted.merge(other)
+    assert len(counted.rows()) == 64
+
+
+def test_a_checkpoint_of_before_is_gone_on_from() -> None:
+    older = Aggregates(SUITE)
+    del older.unversioned
+    again = pickle.loads(pickle.dumps(older))
+    again.merge(Aggregates(SUITE))
+    assert again.unversioned.rows() == []
