@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from turnsignal.stream.formats.assessments import assessed
 from turnsignal.stream.formats.documents import documents_of_tool, read_documents
+from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, join_origin, split_origin
 from turnsignal.stream.formats.questions import spoken_by
 from turnsignal.stream.formats.states import put_out
@@ -38,8 +40,8 @@ class MLflow:
         is_own = any(not mapping(span.get("attributes")).keys().isdisjoint((_TYPE, _INPUTS)) for span in spans)
         return f"traces whose spans have a {_TYPE}" if is_own else ""
 
-    def read(self, record: Record, assumed: Assumed) -> Iterator[Call]:
-        """Give the trace, and each of its spans."""
+    def read(self, record: Record, assumed: Assumed) -> Iterator[Call | HumanScore]:
+        """Give the trace, each of its spans, and what people said of it."""
         info, data = mapping(record.get("info")) or record, mapping(record.get("data"))
         metadata = {**mapping(info.get("request_metadata")), **mapping(info.get("trace_metadata"))}
         session = metadata.get(_SESSION) or mapping(info.get("tags")).get(_SESSION)
@@ -59,6 +61,7 @@ class MLflow:
         yield whole
         for span in spans:
             yield _call(span, trace, assumed)
+        yield from assessed(info, trace, assumed)
 
     def origin(self, turn_id: str) -> dict[str, str]:
         """Return the ids of the trace and of the span."""
