@@ -62,7 +62,7 @@ class OpenAIChat:
             outputs = read_messages(answer, assumed)
         for message in outputs[:1] if choices else ():
             message.is_cut = is_cut(mapping(choices[0]))
-        give_vote(outputs, record, assumed)
+        give_vote(outputs, record, assumed, inputs if inputs[-1:] and inputs[-1].role == "assistant" else ())
         start = time_in(assumed, record, *_TIMES)
         start = time_in(assumed, request, *_TIMES) if start is None and request is not record else start
         made = seconds(response.get("created"))

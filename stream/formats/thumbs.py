@@ -14,20 +14,26 @@ from turnsignal.stream.formats.values import first, mapping, nested
 
 NO_VOTES = "ratings beside answers that are no votes left out"
 UNANSWERED = "votes on calls without an answer left out"
+UNCLEAR = "votes beside several answers left out"
 _NAMES = ("vote", "thumbs", "thumb", "user_feedback", "feedback_rating", "feedback")
 _RATINGS = ("rating", "vote", "thumbs", "thumb")
 
 
-def give_vote(outputs: Sequence[Message], record: Record, assumed: Assumed) -> None:
-    """Give the answer of a call the vote beside it; a rating that is none is counted, as is a vote on no answer."""
+def give_vote(outputs: Sequence[Message], record: Record, assumed: Assumed, inputs: Sequence[Message] = ()) -> None:
+    """Give the answer of a call the vote beside it; a rating that is none is counted, as is a vote on no answer.
+
+    inputs: which may be all that was said, with the answer; of several it is not told which one is meant.
+    """
     given = [rating for name in _NAMES if (rating := _rating_in(record.get(name))) not in (None, "")]
     vote = next((vote for rating in given if (vote := vote_of(rating)) is not None), None)
     if vote is None:
         assumed[NO_VOTES] += bool(given)
-    elif outputs:
-        outputs[0].fields = {**outputs[0].fields, "vote": vote}
+        return
+    answers = outputs[:1] or [message for message in inputs if message.role == "assistant"]
+    if len(answers) == 1:
+        answers[0].fields = {**answers[0].fields, "vote": vote}
     else:
-        assumed[UNANSWERED] += 1
+        assumed[UNCLEAR if answers else UNANSWERED] += 1
 
 
 def _rating_in(value: Any) -> Any:

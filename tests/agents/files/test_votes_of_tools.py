@@ -250,3 +250,26 @@ def test_that_a_thumb_is_down_is_a_vote_against_an_answer(tmp_path: Path) -> Non
     ]
     records, _ = heard(written(tmp_path / "log.jsonl", trace))
     assert [(each["kind"], each.get("vote")) for each in records] == [("vote", -1), ("label", None)]
+
+
+def test_what_a_person_says_of_a_search_is_no_vote_on_the_answer(tmp_path: Path) -> None:
+    trace = mlflow(SAID[0])
+    search = {
+        "span_id": "search",
+        "parent_span_id": f"s{named(SAID[0])}",
+        "attributes": {"mlflow.spanType": "RETRIEVER"},
+    }
+    trace["data"]["spans"].append(search)
+    person = {"source": {"source_type": "HUMAN"}, "feedback": {"value": True}, "assessment_name": "relevant"}
+    trace["info"]["assessments"] = [{**person, "assessment_id": "1", "span_id": "search"}]
+    records, (report,) = heard(written(tmp_path / "log.jsonl", trace))
+    assert (records, report.assumed["assessments of searches and tools left out"]) == ([], 1)
+
+
+def test_a_vote_beside_messages_is_one_on_their_only_answer(tmp_path: Path) -> None:
+    alone = [{"role": "user", "content": "How?"}, {"role": "assistant", "content": "So."}]
+    whole = [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "Because."}, *alone]
+    log = written(tmp_path / "log.jsonl", *({"messages": each, "feedback": "thumbs_up"} for each in (alone, whole)))
+    _, turns, report = votes_in(log)
+    assert [turn["text"] for turn in turns if "vote" in turn] == ["So."]
+    assert report.assumed["votes beside several answers left out"] == 1
