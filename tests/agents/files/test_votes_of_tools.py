@@ -6,9 +6,11 @@ from typing import Any
 
 import orjson
 import pytest
+from click.testing import CliRunner
 
 from tests.agents.files.test_human_scores import heard, written
 from tests.stream.formats.told_conversations import Said, answer_to, conversations
+from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.files.file_reports import FileReport
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.recognising import HowToRead
@@ -273,3 +275,11 @@ def test_a_vote_beside_messages_is_one_on_their_only_answer(tmp_path: Path) -> N
     _, turns, report = votes_in(log)
     assert [turn["text"] for turn in turns if "vote" in turn] == ["So."]
     assert report.assumed["votes beside several answers left out"] == 1
+
+
+def test_convert_says_how_many_answers_have_a_vote(tmp_path: Path) -> None:
+    log = written(tmp_path / "chats.jsonl", *LOGS["open webui"])
+    into = ["--out", str(tmp_path / "turns.jsonl"), "--feedback", str(tmp_path / "feedback.jsonl")]
+    done = CliRunner().invoke(turnsignal, ["convert", str(log), *into])
+    assert f", {len(TRUTH)} answers with a vote." in done.output
+    assert f"feedback.jsonl; votes on {len(TRUTH)} answers stand with these, in the turns." in done.output
