@@ -123,7 +123,9 @@ def convert(
     if out is not None:
         click.echo(f"Wrote {done.turns:,} turns to {_named(out)}.", err=is_taken)
     if feedback is not None:
-        click.echo(f"Wrote {done.feedback:,} records of feedback to {_named(feedback)}.", err=is_taken)
+        votes = sum(report.votes for report in done.reports)
+        beside = f"; votes on {votes:,} answers stand with these, in the turns" if votes else ""
+        click.echo(f"Wrote {done.feedback:,} records of feedback to {_named(feedback)}{beside}.", err=is_taken)
     refused = sum(n for n, _ in done.refused.values()) + sum(report.strangers for report in done.reports)
     if not done.turns or (max_rejected is not None and max_rejected(refused, max(done.records, refused))):
         is_empty = not (done.records or refused or done.turns)

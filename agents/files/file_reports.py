@@ -13,8 +13,9 @@ _NAMED = 3  #: files of one format that are named; of more the first
 class FileReport:
     """What became of a file, or of several of one format.
 
-    records: read; human_scores: by people; strangers: records of other formats, which were not read; refused: reason →
-    records; first: reason → (line, detail); warnings: what a mapping names in vain.
+    records: read; human_scores: by people; votes: that stand with their answers; strangers: records of other formats,
+    which were not read; refused: reason → records; first: reason → (line, detail); warnings: what a mapping
+    names in vain.
     """
 
     files: list[str]
@@ -24,6 +25,7 @@ class FileReport:
     turns: Counter[str] = field(default_factory=Counter)
     conversations: int = 0
     human_scores: int = 0
+    votes: int = 0
     strangers: int = 0
     assumed: Assumed = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
@@ -43,5 +45,6 @@ class FileReport:
         return (
             described
             | {"records": self.records, "turns": self.turns, "conversations": self.conversations}
-            | {"human_scores": self.human_scores, "assumed": self.assumed, "warnings": self.warnings}
+            | {"human_scores": self.human_scores, "votes": self.votes}
+            | {"assumed": self.assumed, "warnings": self.warnings}
         )

@@ -51,12 +51,15 @@ class _Answer(NamedTuple):
 def write_feedback(files: Sequence[ScoredFile], directory: Path) -> Iterator[TurnFile]:
     """Write the scores of files as feedback, one file for each that has any; a score may be of another file's answer.
 
-    A score of a trace is one of its last answer. What names no answer that was read is counted.
+    A score of a trace is one of its last answer. What names no answer that was read is counted. Scores that runs sum up
+    are left out where any is given by itself.
     """
     for number, file in enumerate(files):
+        are_given = any(not score.summed for score in file.human_scores.all())
         path = directory / f"feedback-{number}.jsonl"
         with path.open("wb") as out:
-            for scores in in_shares(file.human_scores.all()):
+            wanted = (score for score in file.human_scores.all() if not (are_given and score.summed))
+            for scores in in_shares(wanted):
                 answers = dict(_answers(files, {about for score in scores for about in score.about}))
                 for score in scores:
                     if (line := _feedback(score, answers, file.assumed)) is not None:
@@ -83,7 +86,7 @@ def _feedback(score: HumanScore, answers: dict[str, _Answer], assumed: Counter[s
     if answer is None:
         assumed[_ABSENT] += 1
         return None
-    given = {key: value for key, value in msgspec.to_builtins(score).items() if key not in ("about", "time")}
+    given = {key: value for key, value in msgspec.to_builtins(score).items() if key not in ("about", "time", "summed")}
     when = answer.timestamp if score.time is None else timestamp(score.time)
     line = orjson.dumps({**given, **answer._asdict(), "timestamp": when})
     try:

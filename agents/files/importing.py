@@ -38,6 +38,7 @@ from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
 from turnsignal.stream.formats.assembly import group_of
 from turnsignal.stream.formats.call_order import CallOrder
+from turnsignal.stream.formats.feedback_stats import without_stats
 from turnsignal.stream.formats.found_in_runs import FoundInRuns
 from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.formats.mapping import FormatMapping, describe_key, take_missing, take_warnings
@@ -164,6 +165,7 @@ class _Reading:
     def __init__(self, together: _Together, rejected: IO[bytes], how: HowToRead, users: HiddenUsers | None) -> None:
         self.has_times = False
         self.human_scores = Spool(msgspec.msgpack.Decoder(HumanScore))
+        self._summed = 0  # of these scores, those that count only where the feedback itself is not given
         self.origins: list[Origin] = []
         self._files = together.files
         self._rows = FlatRows([file[1:] for file in together.files], together.format, together.report.assumed)
@@ -256,6 +258,9 @@ class _Reading:
     def _conclude(self) -> None:
         """Say what the files lack; raises TurnsignalError for what a mapping names and no record has."""
         assumed = self._report.assumed
+        if self._report.human_scores > self._summed:
+            without_stats(assumed, self._summed)
+            self._report.human_scores -= self._summed
         if missing := take_missing(assumed):
             raise TurnsignalError(self._describe_missing(missing))
         conversations = self._report.conversations + self._row_doubts.conversations
@@ -297,6 +302,7 @@ class _Reading:
             self._refuse(line, error, turn.get("turn_id"))
             return None
         self._report.turns[turn["role"]] += 1
+        self._report.votes += turn.get("vote") is not None
         self._empty += turn["role"] == "assistant" and not turn["text"].strip()
         return formatted
 
@@ -364,6 +370,7 @@ class _Reading:
             score.rater = self._users.digest(score.rater)
         self.human_scores.put(score)
         self._report.human_scores += 1
+        self._summed += score.summed
 
     def _items(self, file: _File, before: int, progress: Progress) -> Iterator[Item]:
         """Give the records of a file; where it is cut or damaged, those before that are kept."""

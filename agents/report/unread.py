@@ -39,6 +39,7 @@ def describe_import(report: FileReport) -> Iterator[str]:
     conversations = f" in {count_of(report.conversations, 'conversation')}" if report.conversations else ""
     total = f"{count_of(report.turns.total(), 'turn')}{conversations} ({turns or 'none'})"
     rated = f", {count_of(report.human_scores, 'score')} by people" if report.human_scores else ""
+    rated += f", {count_of(report.votes, 'answer')} with a vote" if report.votes else ""
     yield f"{report.name}: {count_of(report.records, 'record')}, {total}{rated}."
     yield from (f"  warning: {warning}" for warning in report.warnings)
     left = {what: n for what, n in report.assumed.items() if what.endswith("left out")}

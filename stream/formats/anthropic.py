@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from turnsignal.stream.formats.given_documents import ANSWERING, blocks_of, documents_of, placed_in, resolved
 from turnsignal.stream.formats.messages import instructed, read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
+from turnsignal.stream.formats.thumbs import give_vote
 from turnsignal.stream.formats.times import BEGAN, ENDED, time_in
 from turnsignal.stream.formats.tool_results import returned_in
 from turnsignal.stream.formats.values import (
@@ -47,6 +48,7 @@ class AnthropicMessages:
         outputs = read_messages([{**response, "role": "assistant", "content": content}] if content else [], assumed)
         for message in outputs:
             message.id = None
+        give_vote(outputs, record, assumed)
         start = time_in(assumed, record, "timestamp", "created_at", "time", "start_time", *BEGAN)
         end = time_in(assumed, record, *ENDED)
         yield Call(

@@ -38,6 +38,7 @@ _VOTED = {
     "liked",
     "helpful",
 }  #: words in the names of votes
+JUDGED = "scores by evaluators and judges left out"
 _MACHINES = ("eval", "model", "auto_eval", "llm", "code", "evaluator")  #: sources that are no people
 _MOST = 1_000  #: characters of the reason
 
@@ -45,7 +46,8 @@ _MOST = 1_000  #: characters of the reason
 class HumanScore(msgspec.Struct, omit_defaults=True):
     """What somebody said of an answer, by the ids of its source.
 
-    id: unique in the source; about: ids of the answer, or of its trace, the nearest first; the rest as in feedback.
+    id: unique in the source; about: ids of the answer, or of its trace, the nearest first; summed: as its run sums it
+    up, which counts only where the score itself is not given; the rest as in feedback.
     """
 
     id: str
@@ -58,6 +60,7 @@ class HumanScore(msgspec.Struct, omit_defaults=True):
     scorer: str | None = None
     reason: str | None = None
     rater: str | None = None
+    summed: bool = False
 
 
 def vote_of(value: object) -> int | None:
@@ -86,8 +89,8 @@ def human_scores_of(record: Record, origin: str, keys: Sequence[str], assumed: A
         assumed["scores that name no answer left out"] += 1
         return
     source = mapping(record.get("feedback_source"))
-    if str(first(source, "type") or record.get("source") or "").lower() in _MACHINES:
-        assumed["scores by evaluators and judges left out"] += 1
+    if is_machine(str(first(source, "type") or record.get("source") or "")):
+        assumed[JUDGED] += 1
         return
     titled = short_name(first(record, "name", "key")) or "score"
     given, text = first(record, "value", "score"), first(record, "string_value", "stringValue", "label")
@@ -117,12 +120,31 @@ def human_scores_of(record: Record, origin: str, keys: Sequence[str], assumed: A
     yield score
 
 
-def _vote(titled: str, given: Any, text: Any, kind: str) -> int | None:
-    """Say whether a score is a vote: a truth value, or up or down under a name that says so."""
+def is_machine(source: str) -> bool:
+    """Say whether a score's source is no person."""
+    return source.lower() in _MACHINES
+
+
+def names_vote(titled: str) -> bool:
+    """Say whether the name of a score is one of a vote.
+
+    >>> names_vote("user-feedback"), names_vote("user_score"), names_vote("correctness")
+    (True, True, False)
+    """
     words = {"".join(filter(str.isalpha, word)) for word in titled.lower().replace("-", "_").split("_")}
-    is_named = not words.isdisjoint(_VOTED) or words == {"user", "score"}  # LangSmith's word for a thumb
-    if kind == "BOOLEAN" or isinstance(given, bool) or is_named:
-        return vote_of(text) or vote_of(given)
+    return not words.isdisjoint(_VOTED) or words == {"user", "score"}  # LangSmith's word for a thumb
+
+
+def _vote(titled: str, given: Any, text: Any, kind: str) -> int | None:
+    """Say whether a score is a vote: a truth value, or up or down under a name that says so.
+
+    That it is true that a thumb is down is a vote against an answer; that it is not true is none.
+    """
+    if kind == "BOOLEAN" or isinstance(given, bool) or names_vote(titled):
+        vote = vote_of(text) or vote_of(given)
+        if vote_of(titled.replace("-", "_")) == -1:
+            return -1 if vote == 1 else None
+        return vote
     return None
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from turnsignal.stream.formats.documents import documents_beside, documents_of_tool, read_documents
+from turnsignal.stream.formats.feedback_stats import scores_in_stats
 from turnsignal.stream.formats.human_scores import HumanScore, human_scores_of
 from turnsignal.stream.formats.messages import read_messages
 from turnsignal.stream.formats.one_text import plain_text
@@ -69,6 +70,7 @@ class LangSmith:
             if call.kind == "whole":
                 call.fields = {**short_names(assistant=record.get("name")), **call.fields}
         yield call
+        yield from scores_in_stats(record, assumed)
 
     def origin(self, turn_id: str) -> dict[str, str]:
         """Return the run's id."""

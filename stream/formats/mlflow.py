@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from turnsignal.stream.formats.assessments import assessed
 from turnsignal.stream.formats.documents import documents_of_tool, read_documents
+from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, join_origin, split_origin
 from turnsignal.stream.formats.questions import spoken_by
 from turnsignal.stream.formats.states import put_out
@@ -24,6 +26,7 @@ from turnsignal.stream.formats.values import (
 _TYPE, _INPUTS, _OUTPUTS = "mlflow.spanType", "mlflow.spanInputs", "mlflow.spanOutputs"
 _SESSION, _USER = "mlflow.trace.session", "mlflow.trace.user"
 _MODELS = ("CHAT_MODEL", "LLM")
+_STEPS = ("RETRIEVER", "RERANKER", "TOOL", "EMBEDDING", "PARSER", "EVALUATOR")  #: kinds of spans that answer nobody
 _ASKED, _ANSWERED = ("request", "request_preview"), ("response", "response_preview")
 _OF_REQUESTS = {"input", "messages"}
 _TIMES = ("request_time", "timestamp_ms", "timestamp")
@@ -38,8 +41,8 @@ class MLflow:
         is_own = any(not mapping(span.get("attributes")).keys().isdisjoint((_TYPE, _INPUTS)) for span in spans)
         return f"traces whose spans have a {_TYPE}" if is_own else ""
 
-    def read(self, record: Record, assumed: Assumed) -> Iterator[Call]:
-        """Give the trace, and each of its spans."""
+    def read(self, record: Record, assumed: Assumed) -> Iterator[Call | HumanScore]:
+        """Give the trace, each of its spans, and what people said of it."""
         info, data = mapping(record.get("info")) or record, mapping(record.get("data"))
         metadata = {**mapping(info.get("request_metadata")), **mapping(info.get("trace_metadata"))}
         session = metadata.get(_SESSION) or mapping(info.get("tags")).get(_SESSION)
@@ -59,6 +62,8 @@ class MLflow:
         yield whole
         for span in spans:
             yield _call(span, trace, assumed)
+        steps = {short_name(span.get("span_id")) for span in spans if _kind_of(span) in _STEPS}
+        yield from assessed(info, trace, steps, assumed)
 
     def origin(self, turn_id: str) -> dict[str, str]:
         """Return the ids of the trace and of the span."""
@@ -69,9 +74,14 @@ def _spans_of(record: Record) -> list[Any]:
     return items(mapping(record.get("data")).get("spans")) or items(record.get("spans"))
 
 
+def _kind_of(span: Record) -> str:
+    named = nested(mapping(span.get("attributes")).get(_TYPE)) or first(span, "span_type", "type") or ""
+    return str(named).strip('"').upper()
+
+
 def _call(span: Record, trace: str, assumed: Assumed) -> Call:
     given = mapping(span.get("attributes"))
-    kind = str(nested(given.get(_TYPE)) or first(span, "span_type", "type") or "").strip('"').upper()
+    kind = _kind_of(span)
     parent = first(span, "parent_span_id", "parent_id")
     asked, answered = (nested(given.get(key)) for key in (_INPUTS, _OUTPUTS))
     call = Call(

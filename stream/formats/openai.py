@@ -6,16 +6,16 @@ from turnsignal.stream.formats.answers import answer_of, has_choices, is_foreign
 from turnsignal.stream.formats.cut_off import is_cut
 from turnsignal.stream.formats.documents import DOCUMENTS, read_documents
 from turnsignal.stream.formats.halves import half_of
-from turnsignal.stream.formats.human_scores import vote_of
 from turnsignal.stream.formats.messages import NO_MESSAGES, calls_of, read_messages, refusal_of, role_of
+from turnsignal.stream.formats.open_webui import chat_of, is_chat
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
+from turnsignal.stream.formats.thumbs import give_vote
 from turnsignal.stream.formats.times import BEGAN, is_day_of, time_in
 from turnsignal.stream.formats.tool_results import returned_in
 from turnsignal.stream.formats.values import contexts_of, conversation_of, fields_of, first, items, mapping, seconds
 from turnsignal.stream.formats.vendors import is_own_chat
 
 _OTHERS = ("search_result", "document", "tool_use", "tool_result")  #: blocks of Anthropic's messages
-_VOTED = ("vote", "thumbs", "thumb", "user_feedback", "feedback")
 _TIMES = ("created", "created_at", "timestamp", "time", "start_time", "date", *BEGAN)
 
 
@@ -26,6 +26,8 @@ class OpenAIChat:
         """Recognise messages with OpenAI's roles, or choices."""
         if any(map(has_choices, sample)):
             return "choices of chat completions"
+        if any(map(is_chat, sample)):
+            return "chats of Open WebUI"
         for record in sample:
             request = mapping(first(record, "request", "request_body", "body")) or record
             messages = [item for item in items(request.get("messages")) if isinstance(item, dict)]
@@ -39,8 +41,9 @@ class OpenAIChat:
     def read(self, record: Record, assumed: Assumed) -> Iterator[Call]:
         """Give the call that a request and its response are."""
         request, response = _request(record), response_of(record)
-        if response.get("object") == "chat.completion.chunk":
-            yield from _piece(record, request, response, assumed)
+        is_piece = response.get("object") == "chat.completion.chunk"
+        if is_piece or is_chat(record):
+            yield from _piece(record, request, response, assumed) if is_piece else [chat_of(record, assumed)]
             return
         metadata = {**mapping(request.get("metadata")), **mapping(record.get("metadata"))}
         choices = items(response.get("choices"))
@@ -59,14 +62,11 @@ class OpenAIChat:
             outputs = read_messages(answer, assumed)
         for message in outputs[:1] if choices else ():
             message.is_cut = is_cut(mapping(choices[0]))
-        vote = vote_of(first(record, *_VOTED))
-        if outputs and vote is not None:
-            outputs[0].fields = {"vote": vote}
+        give_vote(outputs, record, assumed, inputs if inputs[-1:] and inputs[-1].role == "assistant" else ())
         start = time_in(assumed, record, *_TIMES)
         start = time_in(assumed, request, *_TIMES) if start is None and request is not record else start
         made = seconds(response.get("created"))
-        if start is not None and made is not None and is_day_of(start, made):
-            start = None
+        start = None if start is not None and made is not None and is_day_of(start, made) else start
         named = first(response, "id")  # no response's id: servers and loggers use one again for others
         named = first(record, "id", "request_id", "custom_id") if named is None else named
         named = conversation_of(record, metadata) or "" if named is None else named

@@ -6,6 +6,7 @@ from turnsignal.stream.formats.cut_off import is_cut
 from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.messages import instructed, read_messages, spoken
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
+from turnsignal.stream.formats.thumbs import give_vote
 from turnsignal.stream.formats.times import BEGAN, time_in
 from turnsignal.stream.formats.tool_results import returned_in
 from turnsignal.stream.formats.values import (
@@ -56,6 +57,7 @@ class OpenAIResponses:
             assumed["answers that were still being made left out"] += 1
         for message in joined:
             message.is_cut = is_cut(response)
+        give_vote(joined, record, assumed)
         yield Call(
             origin=f"responses:{named or ''}",
             conversation=conversation_of(
