@@ -33,9 +33,16 @@ TEXTS = st.lists(st.sampled_from([*PIECES, "doc_1", "no", "Reset", "?", "1"]), m
 )
 
 
+_CUT = 7
+
+
 def repeated(piece: str, size: int, opener: str = "") -> str:
-    """Return a hostile text of `size` characters after its opener."""
-    return opener + (piece * (size // len(piece) + 1))[:size]
+    """Return a hostile text of at most `size` characters after its opener, cut within the piece in the same place.
+
+    A text that ends elsewhere may be another kind of text: then two sizes tell nothing of growth.
+    """
+    cut = _CUT % len(piece)
+    return opener + piece * ((size - cut) // len(piece)) + piece[:cut]
 
 
 def table_of(columns: int, row: str) -> Callable[[int], str]:
