@@ -91,7 +91,9 @@ def convert(
     answer = "response"            a text, or what the model responded
     history = "chat_history"       what was said before, where it stands beside the question
     \b
-    Also: turn_id, citations, assistant, version, model, platform, user_id, environment, vote;
+    vote = "feedback"              up or down, true or false, 1 or -1, by these or other words
+    vote = { path = "stars", "5" = 1, "1" = -1 }    of stars, what each means
+    Also: turn_id, citations, assistant, version, model, platform, user_id, environment;
     version = { value = "2025-06" } is the same for all.
 
     Ends with 1 when no record could be read, or more than --max-rejected.

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def read_in(files: Sequence[Path], how: "HowToRead", say: Callable[[str], None]) -> "Iterator[Imported]":
     """Give files ready to be read as turns, until the end of this context; say: takes one line for a person."""
     from turnsignal.agents.files.converting import size_of
-    from turnsignal.agents.files.importing import DEALING, Imported
+    from turnsignal.agents.files.format_reading import DEALING
+    from turnsignal.agents.files.importing import Imported
 
     with ExitStack() as stack:
         with shown_progress("putting conversations together", size_of(files), DEALING) as (_, reading, _records):
