@@ -4,9 +4,11 @@ import re
 import shlex
 from pathlib import Path
 
+import orjson
 import pytest
 from click.testing import CliRunner
 
+from tests.agents.files.test_votes_of_tools import TOLD, chat
 from turnsignal.agents.cli import turnsignal
 
 pytestmark = pytest.mark.slow
@@ -26,7 +28,8 @@ FOLDERS: dict[str, list[dict[str, Path | bytes]]] = {
             *(GENUINE / f"{name}.jsonl" for name in ("openai", "responses", "anthropic", "langchain")),
             FORMATS / "sharegpt.jsonl",
         )
-    ],
+    ]
+    + [{"log.jsonl": orjson.dumps([chat(talk) for talk in TOLD])}],
     "an export of Langfuse or LangSmith": [
         {"export.jsonl": FORMATS / "langfuse.jsonl", "scores.jsonl": SCORE},
         {"export.jsonl": FORMATS / "langsmith.jsonl", "scores.jsonl": FEEDBACK},
