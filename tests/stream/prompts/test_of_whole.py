@@ -9,7 +9,7 @@ HELD = [
     (f"{ROLE}- Do not use lists, headings or code.", "headings"),
     (f"{ROLE}- Never include headings, tables or footers.", "tables"),
     (f"{ROLE}- Don't use screenshots or images.", "images"),
-    (f"{ROLE}- Never admit a fault or use the phrase \"our fault\".", "our fault"),
+    (f'{ROLE}- Never admit a fault or use the phrase "our fault".', "our fault"),
     (f"{ROLE}- No headings with #.", "headings"),
     (f"{ROLE}- Never say more than 35 words in one turn.", "35 words"),
     (f"{ROLE}- lowercase only, like a text message", "lowercase"),
@@ -55,4 +55,5 @@ def test_what_is_said_of_each_is_of_a_part_and_how_many_of_the_whole() -> None:
     rule = "Your summary has exactly 5 bullet points, each one sentence long and no more than 25 words."
     found = {one.check.partition("(")[0]: one.doubt for one in read_prompt(f"You summarize talks. {rule}").proposals}
     assert found.pop("length.number_words") is not None
-    assert set(found.values()) == {None} or "length.number_sentences" in found
+    assert found.pop("length.number_sentences") is not None
+    assert set(found.values()) == {None}
