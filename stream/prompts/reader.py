@@ -252,10 +252,10 @@ def _lets_nothing_off(check: str, masked: str) -> bool:
     name = parse_name(check)
     if name.family != "length.number_words" or "at_least" in name.params or "at_most" not in name.params:
         return False
-    found = amounts(masked)
+    limits = amounts(masked)
     most = float(name.params["at_most"])
-    return bool(found) and all(
-        one.unit == "words" and one.low is None and one.high is not None and one.high <= most for one in found
+    return bool(limits) and all(
+        one.unit == "words" and one.low is None and one.high is not None and one.high <= most for one in limits
     )
 
 

@@ -41,9 +41,9 @@ def doubts(prompt: str, words: str) -> list[str | None]:
 
 @pytest.mark.parametrize(("prompt", "words"), HELD)
 def test_what_binds_the_whole_answer_holds(prompt: str, words: str) -> None:
-    found = doubts(prompt, words)
-    assert found
-    assert found == [None] * len(found)
+    reasons = doubts(prompt, words)
+    assert reasons
+    assert reasons == [None] * len(reasons)
 
 
 @pytest.mark.parametrize(("prompt", "words"), OF_A_PART)
@@ -53,7 +53,7 @@ def test_what_may_bind_a_part_is_doubtful(prompt: str, words: str) -> None:
 
 def test_what_is_said_of_each_is_of_a_part_and_how_many_of_the_whole() -> None:
     rule = "Your summary has exactly 5 bullet points, each one sentence long and no more than 25 words."
-    found = {one.check.partition("(")[0]: one.doubt for one in read_prompt(f"You summarize talks. {rule}").proposals}
-    assert found.pop("length.number_words") is not None
-    assert found.pop("length.number_sentences") is not None
-    assert set(found.values()) == {None}
+    reasons = {one.check.partition("(")[0]: one.doubt for one in read_prompt(f"You summarize talks. {rule}").proposals}
+    assert reasons.pop("length.number_words") is not None
+    assert reasons.pop("length.number_sentences") is not None
+    assert set(reasons.values()) == {None}
