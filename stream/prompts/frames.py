@@ -29,6 +29,7 @@ _OF_SENTENCES = ("sign_off", "postscript", "sources", "closing", "opening", *_AD
 _OF_PARAGRAPHS = (*_ASKED, "closing", "notice", "list", "beside")
 #: doubts of what may end something else: "The caption ends with …"
 _OF_OTHERS = ("says more than", "may concern a part", "stands under", "may be about", "an answer holds")
+_OWN = ("", "greeting", "closing", "signature")  #: what words of a frame may be said to be, and no other part
 _FEW = 4  #: words of a signature, at most
 _SHOWN = 80  #: characters of the other sentence in the reason for a doubt
 
@@ -67,7 +68,7 @@ def _worded(placed: Sequence[PlacedSentence]) -> Iterator[tuple[str, str]]:
     for one in placed:
         quote = None if one.is_heading else QUOTED.search(one.sentence)
         before = "" if quote is None else _SAYS["own_line"].sub("", mask(one.sentence)[: quote.start()])
-        for edge in ("last", "first") if quote is not None and not part_named(before) else ():
+        for edge in ("last", "first") if quote is not None and part_named(before) in _OWN else ():
             at = puts(edge, mask(one.sentence))
             if at >= 0 and not negated(mask(one.sentence), at):
                 yield from _kinds(edge, one.sentence)

@@ -29,6 +29,7 @@ FRAMED = [
     ("- At most three sentences.", '- At the end of the call say "Thank you for calling Acme Bank."'),
     ("- At most three sentences.", '- Add the disclaimer "Rates may change." after your answer.'),
     ("- At most three sentences.", "- Every answer carries a legal notice."),
+    ("- At most three sentences.", '- Start each answer by greeting the patient ("Hello! Thanks for writing.").'),
     ("- At most three sentences.", "- Show prices in a table."),
     ("- At most three sentences.", "- Put code in fenced code blocks."),
     ("- At most three sentences.", "- Follow with a bulleted list of links."),
