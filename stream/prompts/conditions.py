@@ -5,6 +5,7 @@ A check is active only where nothing makes it depend on the question, the length
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from turnsignal.stream.prompts.headings import GENERAL, kind_of
 from turnsignal.stream.prompts.polarity import narrowed
@@ -34,12 +35,18 @@ def condition(sentence: str, heading: str) -> tuple[tuple[str, ...], str | None]
     some = _SAYS["some_answers"].search(masked)
     if some is not None:
         return (), f"may hold of some answers only ({some[0].strip().casefold()})"
-    others = _SAYS["others"].search(masked) or _SAYS["past"].search(_SAYS["participle"].sub("¦", masked))
+    others = _SAYS["others"].search(masked) or _past(masked)
     if others is not None:
         return (), f"may say what others do ({others[0].strip().casefold()})"
     if not platforms:
         platforms = tuple(dict.fromkeys(match[1].casefold() for match in _HEADED["headed"].finditer(heading)))
     return (platforms, None) if platforms else narrowed(masked)
+
+
+def _past(masked: str) -> Any:
+    """Return where a sentence tells what was done; in an order, "the sources used" tells nothing."""
+    match = _SAYS["past"].search(_SAYS["participle"].sub("¦", masked))
+    return None if match is None or _SAYS["ordered"].search(match[0]) is not None else match
 
 
 def without_no_conditions(masked: str) -> str:

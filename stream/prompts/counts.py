@@ -6,6 +6,7 @@ from turnsignal.stream.names import Value, parse_name, write_name
 from turnsignal.stream.prompts.characters import character_limits
 from turnsignal.stream.prompts.instructions import NO_WORDS, SAYS, Sentence, asked
 from turnsignal.stream.prompts.leftover import RequestedCheck
+from turnsignal.stream.prompts.paragraphs import MOST, at_least, more_than
 from turnsignal.stream.prompts.reading import Proposal
 from turnsignal.stream.prompts.wording import QUOTED, Amount, amounts, negated
 
@@ -34,7 +35,6 @@ _UNIT_KINDS = {
 }
 _FEW_WORDS = 12  #: below this many words, a hyphen or an apostrophe decides: the check counts its sides as two words
 _COUNTS_AS_TWO = "so few words that it matters what is one (the check counts “two-factor” and “user's” as two)"
-BLANK_LINE = r"\n[ \t]*\n\s*\S"  #: pattern of an empty line and the start of the next paragraph
 
 
 def doubt_few_words(proposals: Iterable[Proposal]) -> list[Proposal]:
@@ -154,10 +154,10 @@ def _paragraphs(amount: Amount, sentence: Sentence) -> Iterator[str]:
         yield from _named("length.number_paragraphs", amount.bounds())
         return
     low, high = amount.low, amount.high
-    if low is not None and 1 < low <= 50:
-        yield write_name("pattern.require", {"regex": rf"(?s)\S(?:.*?{BLANK_LINE}){{{low - 1}}}"})
-    if high is not None and 0 < high <= 50:
-        yield write_name("pattern.forbid", {"regex": rf"(?s)\S(?:.*?{BLANK_LINE}){{{high}}}"})
+    if low is not None and 1 < low <= MOST:
+        yield write_name("pattern.require", {"regex": at_least(low)})
+    if high is not None and 0 < high <= MOST:
+        yield write_name("pattern.forbid", {"regex": more_than(high)})
 
 
 def _sections(amount: Amount, sentence: Sentence) -> Iterator[str]:

@@ -1,8 +1,10 @@
-"""Frames: what stands before or behind a text and is not meant where its paragraphs or sentences are counted.
+"""Frames: what stands beside a text and is not meant where its paragraphs or sentences are counted.
 
-A title, a subject line, a salutation, a sign-off, a postscript, a list of sources. The checks count them: "two
-paragraphs" of a letter are four pieces of text. So where a prompt asks for one of them, how many paragraphs or
-sentences an answer has at most is for a person, and so is what it starts with, and where its citations stand.
+A title, a subject line, a salutation, a sign-off, a disclaimer, a postscript, a list, a table, code, sources. The
+checks count them: "two paragraphs" of a letter are four pieces of text. So where a prompt asks for one of them, how
+many paragraphs or sentences an answer has at most is for a person, and so is what it starts with, and where its
+citations stand. A greeting or a question that the assistant words itself is one of its sentences; one whose words are
+prescribed is not.
 """
 
 import tomllib
@@ -10,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from turnsignal.stream.names import parse_name
-from turnsignal.stream.prompts.counts import BLANK_LINE
 from turnsignal.stream.prompts.edges import is_first, is_last, puts
 from turnsignal.stream.prompts.leftover import part_named
+from turnsignal.stream.prompts.paragraphs import bounds_paragraphs
 from turnsignal.stream.prompts.reading import Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence
 from turnsignal.stream.prompts.wording import QUOTED, mask, negated, read_patterns
@@ -20,8 +22,14 @@ from turnsignal.stream.prompts.wording import QUOTED, mask, negated, read_patter
 _BUILT = tomllib.loads(Path(__file__).with_name("frames.toml").read_text(encoding="utf-8"))
 _SAYS = read_patterns(_BUILT["patterns"], ASK=_BUILT["ask"])
 _ASKED = ("title", "greeting", "sign_off", "postscript", "sources", "letter")
+_ADDED = ("notice", "list", "table", "code", "beside")  #: what is added to a text whose length a prompt bounds
+#: what a bound of sentences would count; a title and a salutation end with no full stop, and so are one with the next
+_OF_SENTENCES = ("sign_off", "postscript", "sources", "closing", "opening", *_ADDED)
+#: … and one of paragraphs, which takes no table and no code for one
+_OF_PARAGRAPHS = (*_ASKED, "closing", "notice", "list", "beside")
 #: doubts of what may end something else: "The caption ends with …"
 _OF_OTHERS = ("says more than", "may concern a part", "stands under", "may be about", "an answer holds")
+_OWN = ("", "greeting", "closing", "signature")  #: what words of a frame may be said to be, and no other part
 _FEW = 4  #: words of a signature, at most
 _SHOWN = 80  #: characters of the other sentence in the reason for a doubt
 
@@ -44,10 +52,11 @@ def _asked(placed: Sequence[PlacedSentence]) -> Iterator[tuple[str, str]]:
     """Yield the frames that sentences ask for by their names, each with its sentence."""
     for one in placed:
         masked = mask(one.sentence)
-        for kind in () if one.is_heading else _ASKED:
+        for kind in () if one.is_heading else (*_ASKED, *_ADDED):
             match = _SAYS[kind].search(masked)
             is_named = kind == "title" and match is not None and _SAYS["title_of"].match(masked[match.end() :].strip())
-            if match is not None and not is_named and not negated(masked, match.end()):
+            is_no_text = kind == "beside" and match is not None and _SAYS["no_text"].search(masked) is not None
+            if match is not None and not (is_named or is_no_text) and not negated(masked, match.end()):
                 yield kind, one.sentence
 
 
@@ -59,7 +68,7 @@ def _worded(placed: Sequence[PlacedSentence]) -> Iterator[tuple[str, str]]:
     for one in placed:
         quote = None if one.is_heading else QUOTED.search(one.sentence)
         before = "" if quote is None else _SAYS["own_line"].sub("", mask(one.sentence)[: quote.start()])
-        for edge in ("last", "first") if quote is not None and not part_named(before) else ():
+        for edge in ("last", "first") if quote is not None and part_named(before) in _OWN else ():
             at = puts(edge, mask(one.sentence))
             if at >= 0 and not negated(mask(one.sentence), at):
                 yield from _kinds(edge, one.sentence)
@@ -70,13 +79,18 @@ def _worded(placed: Sequence[PlacedSentence]) -> Iterator[tuple[str, str]]:
 def _kinds(edge: str, sentence: str) -> Iterator[tuple[str, str]]:
     """Yield the kind of frame that the words which a sentence quotes for an edge of the answer are."""
     quotes = [quote[0].strip("\"'“”„‘’` ") for quote in QUOTED.finditer(sentence)]
-    if edge == "first" and any(_hails(quote) or _SAYS["heads"].search(quote) for quote in quotes):
-        yield "greeting", sentence
-    if edge == "last" and quotes:
-        # The full stop in 'Close with "Your Acme team."' may be the sentence's own.
-        own = sentence.rstrip().endswith(('."', ".”", ".'", ".’")) and len(quotes[-1].split()) <= _FEW
-        is_sentence = _SAYS["stops"].search(quotes[-1]) is not None and not own
+    if not quotes:
+        return
+    # The full stop in 'Close with "Your Acme team."' may be the sentence's own.
+    own = sentence.rstrip().endswith(('."', ".”", ".'", ".’")) and len(quotes[-1].split()) <= _FEW
+    is_sentence = _SAYS["stops"].search(quotes[-1]) is not None and not own
+    if edge == "last":
         yield "closing" if is_sentence else "sign_off", sentence
+        return
+    if is_sentence:
+        yield "opening", sentence
+    if any(_hails(quote) or _SAYS["heads"].search(quote) for quote in quotes):
+        yield "greeting", sentence
 
 
 def _prescribed(proposals: Sequence[Proposal]) -> Iterator[tuple[str, str]]:
@@ -123,11 +137,10 @@ def _touching(one: Proposal) -> tuple[str, ...]:
         return ("title",) if is_greeting else ("title", "greeting")
     if one.check.startswith("citation.placement"):
         return ("sources",)
-    if BLANK_LINE in str(parse_name(one.check).params.get("regex", "")):
-        return (*_ASKED, "closing") if one.check.startswith("pattern.forbid") else ()
-    has_most = "at_most" in parse_name(one.check).params
-    # A title and a salutation end with no full stop, and so are one sentence with what follows.
-    return ("sign_off", "postscript", "sources") if has_most and one.check.startswith("length.number_sent") else ()
+    params = parse_name(one.check).params
+    if bounds_paragraphs(str(params.get("regex", ""))):
+        return _OF_PARAGRAPHS
+    return _OF_SENTENCES if "at_most" in params and one.check.startswith("length.number_sentences") else ()
 
 
 def _other(one: Proposal, frames: _Frames, kinds: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ _BUILT = tomllib.loads(Path(__file__).with_name("leftover.toml").read_text(encod
 _KNOWN = frozenset(" ".join(_BUILT["known"].values()).split())
 _OF_KIND = {kind: frozenset(words.split()) for kind, words in _BUILT["kinds"].items()}
 _CONDITIONS = frozenset(_BUILT["conditions"].split())
+_NARROWING = frozenset(_BUILT["narrowing"].split())
 _MODALS = frozenset(_BUILT["modals"].split())
 _ENGLISH = _KNOWN.union(*_OF_KIND.values()) - frozenset(_BUILT["shared"].split())
 _OWNERS = frozenset(_BUILT["owners"].split())
@@ -57,13 +58,15 @@ class Scope(NamedTuple):
     """What stands around a sentence and may narrow it.
 
     product: words for the text that the whole prompt orders; heading: a part of the answer that the headings name;
-    referent: one that "it" may stand for; sized: one that the sentence before asks for, whose length may be meant.
+    referent: one that "it" may stand for; sized: one that the sentence before asks for, whose length may be meant;
+    made: words for what the assistant is there to write, which is the answer.
     """
 
     product: str = ""
     heading: str = ""
     referent: str = ""
     sized: str = ""
+    made: str = ""
 
 
 def doubts(masked: str, asked: Sequence[RequestedCheck], signs: list[Span], scope: Scope) -> list[str | None]:
@@ -97,12 +100,30 @@ def ordered(sentences: Iterable[str]) -> str:
     return " ".join(dict.fromkeys(word for name in names for word in name.split() if word == "it" or len(word) > 2))
 
 
+def written(sentences: Iterable[str]) -> str:
+    """Return the words for the one text that an assistant is there to write, as "story stories"; "" if there is none.
+
+    sentences: how the prompt begins. What it is called there, "You write a digest", the rules below are about.
+    """
+    texts: set[str] = set()
+    for sentence in sentences:
+        texts |= {match["text"].casefold() for match in _SAYS["role_writes"].finditer(sentence)}
+        texts |= {text for text in ("summary", "article") if _SAYS[f"role_{text}"].search(sentence) is not None}
+    singular = {f"{text[:-3]}y" if text.endswith("ies") else text.removesuffix("s") for text in texts}
+    if len(singular) != 1:
+        return ""
+    (one,) = singular
+    return f"{one} {one[:-1]}ies" if one.endswith("y") else f"{one} {one}s"
+
+
 def referent(masked: str, before: str) -> str:
     """Return the part of the answer that "it" may stand for, as the sentence before names one; "" if there is none."""
     if not before or _SAYS["names"].search(before) or _SAYS["names"].search(masked):
         return ""
     part = part_named(before)
-    return part or "it" if _SAYS["stands_for"].search(masked) else part if _SAYS["keeps_it"].search(masked) else ""
+    if _SAYS["stands_for"].search(masked):
+        return part or "it"
+    return part if _SAYS["keeps_it"].search(masked) and _SAYS["without_it"].search(before) is None else ""
 
 
 def keeps_it(masked: str) -> bool:
@@ -163,7 +184,7 @@ def _clauses(masked: str) -> list[Span]:
 def _left(masked: str, clause: Span, taken: list[Span], kinds: frozenset[str], scope: Scope) -> list[str]:
     """Return the words of a clause that nothing accounts for."""
     text = masked[slice(*clause)]
-    known = _KNOWN.union(scope.product.split(), *(_OF_KIND.get(kind, ()) for kind in kinds))
+    known = _KNOWN.union(scope.product.split(), _own(masked, scope), *(_OF_KIND.get(kind, ()) for kind in kinds))
     held = [(start - clause[0], end - clause[0]) for start, end in taken]
     held += [match.span() for match in _SAYS["entirety"].finditer(text) if not part_named(match[0])]
     held += [match.span() for key in _held(kinds, scope) for match in _SAYS[key].finditer(text)]
@@ -172,9 +193,42 @@ def _left(masked: str, clause: Span, taken: list[Span], kinds: frozenset[str], s
         start, end = word.span()
         if word[0].casefold() not in known and not any(first < end and start < last for first, last in held):
             left.append("…" if word[0].startswith("·") else word[0])
+    if "things" in kinds:
+        left = [word for word in left if word not in _forbidden_beside(text, held)]
     if scope.product and _orders(text, scope):
         return []  # what the one text that is ordered is about
     return [word for word in left if word in _CONDITIONS] if kinds == {"device"} else left
+
+
+def _own(text: str, scope: Scope) -> frozenset[str]:
+    """Return the words for what the assistant writes if a text names it as that: "your summary", "Stories are …".
+
+    "Summary (60 words)" may be a part of a longer answer.
+    """
+    made = frozenset(scope.made.split())
+    named = ((match["text"] or match["texts"]).casefold() for match in _SAYS["own_text"].finditer(text)) if made else ()
+    return made if not made.isdisjoint(named) else frozenset()
+
+
+def _forbidden_beside(text: str, held: list[Span]) -> frozenset[str]:
+    """Return the words for what a clause forbids beside its checks: "code" in "Do not use lists, headings or code."
+
+    Each thing in such a list is forbidden by itself, whatever the others are.
+    """
+    ban = _SAYS["bans"].match(text)
+    if ban is None:
+        return frozenset()
+    words: list[str] = []
+    start = ban.end()
+    for comma in [*_SAYS["or_comma"].finditer(text, start), None]:
+        end = len(text) if comma is None else comma.start()
+        piece = text[start:end]
+        is_checked = any(first < end and start < last for first, last in held)
+        if not is_checked and _SAYS["one_thing" if start == ban.end() else "a_thing"].fullmatch(piece) is not None:
+            named = [word[0] for word in _WORD.finditer(piece)]
+            words += named if _NARROWING.isdisjoint(map(str.casefold, named)) else ()
+        start = end if comma is None else comma.end()
+    return frozenset(words) - _CONDITIONS
 
 
 def _orders(text: str, scope: Scope) -> bool:
@@ -198,6 +252,8 @@ def _held(kinds: frozenset[str], scope: Scope) -> Iterator[str]:
         yield "separated"
     if not kinds.isdisjoint(("words", "edges")):
         yield "named"
+    if "case" in kinds:
+        yield "likened"
     if scope.product:
         yield "yours"
 
@@ -215,6 +271,8 @@ def _doubt(masked: str, clauses: list[Span], left: list[list[str]], one: Request
         return _reason([part])
     if left[own]:
         return _reason(left[own])
+    if one.kind in _SIZES and one.spans and _SAYS["each_of"].search(masked[: one.spans[0][0]]) is not None:
+        return "may concern a part of the answer (each)"
     narrows = _SAYS["which_answers"].search(masked[slice(*clauses[own])])
     if narrows is None and one.kind not in _LOOSE and one.spans:
         narrows = _SAYS["purpose"].search(masked[one.spans[0][1] : clauses[own][1]])
@@ -255,7 +313,8 @@ def _beside(masked: str, one: RequestedCheck, scope: Scope) -> str:
 def _names(text: str, scope: Scope) -> bool:
     """Return whether a clause names the answer itself."""
     words = (word[0].casefold() for word in _WORD.finditer(text))
-    return _SAYS["names"].search(text) is not None or not set(scope.product.split()).isdisjoint(words)
+    own = {*scope.product.split(), *_own(text, scope)}
+    return _SAYS["names"].search(text) is not None or not own.isdisjoint(words)
 
 
 def _reason(left: list[str]) -> str:

@@ -20,6 +20,7 @@ _AS = compile_pattern(r"\bas\s+(?:(?:the|your|an?|any|its|their|plain|raw)\s+)*$
 _WITH = compile_pattern(
     rf"\b(?:{_THING}|{_NOUNS})\s+(?P<with>with|containing|contain|using|which|whose|made|full of|consisting|that)\s"
 )
+_SIGNS = compile_pattern(r"^(?:the )?#(?:\s*(?:signs?|symbols?|marks?))?\W*$")
 _END = compile_pattern(r"[.;:]|,\s*(?:no|never|not|and|or|do|use)\b")
 
 
@@ -44,6 +45,8 @@ def _only_some(masked: str, thing: Span, *, is_marked: bool) -> str | None:
     if _SHOWN.search(after) is not None or _AS.search(before) is not None:
         return "says how it is shown"
     for match in _WITH.finditer(masked):
+        if _SIGNS.match(masked[match.end() :]) is not None:
+            continue  # "no headings with #": so all are written
         stop = _END.search(masked[match.end() :])
         last = len(masked) if stop is None else match.end() + stop.start()
         if match.start() <= start < last:

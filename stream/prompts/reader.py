@@ -38,7 +38,7 @@ from turnsignal.stream.prompts.pointers import lifted, points
 from turnsignal.stream.prompts.polarity import is_bound, let_off
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
-from turnsignal.stream.prompts.sentences import PlacedSentence, placed_sentences
+from turnsignal.stream.prompts.sentences import PlacedSentence, made_by_role, placed_sentences
 from turnsignal.stream.prompts.stand_ins import replaced
 from turnsignal.stream.prompts.wording import QUOTED, amounts, mask, read_patterns
 
@@ -74,6 +74,7 @@ def read_prompt(text: str) -> PromptReading:
     marked = _SAYS["section"].search(text)
     splitter = marked[1] if marked is not None else ""
     rules = [mask(one.sentence) for one in placed if not one.is_heading]
+    made = "" if order else made_by_role(rules)
     kind, held = prompt_kind(one for one in rules if not opens(one)), held_answers(rules)
     proposed: dict[str, Proposal] = {}
     exempt: dict[str, Exemption] = {}
@@ -112,8 +113,11 @@ def read_prompt(text: str) -> PromptReading:
         if exemption is not None and len(exempt) < MAX_EXEMPT:
             exempt.setdefault(exemption, Exemption(exemption, sentence))
         before = before if before.startswith(heading) else heading
-        it = "" if order else referent(masked, earlier_sentence) or (part_before if keeps_it(masked) else "")
-        scope = Scope(order, "" if names_whole(masked) else part_named(heading), it, part_before)
+        it = "" if order else _referent(masked, earlier_sentence, follows=follows)
+        it = it or (part_before if keeps_it(masked) and not order else "")
+        headed = part_named(heading)
+        is_whole = names_whole(masked) or (headed in made.split() and len(heading.split()) > 1)
+        scope = Scope(order, "" if is_whole else headed, it, part_before, made)
         asked = propose(Sentence(rest, without_clause(mask(rest)), dividers, paragraphs, splitter, before, scope))
         names, own = [name for name in asked if name in proposed or len(proposed) < MAX_PROPOSALS], masked
         platforms, doubt = condition(masked, heading)
@@ -122,6 +126,7 @@ def read_prompt(text: str) -> PromptReading:
                 name != earlier_name
                 and _family(name) == _family(earlier_name)
                 and (doubt or (asked[name] and not part_named(masked)))
+                and not (doubt and _is_within(name, earlier_name))
                 for name in names
             ):
                 earlier = proposed[earlier_name]
@@ -227,6 +232,41 @@ def _permits(masked: str) -> bool:
     return _SAYS["permits"].search(masked) is not None and _SAYS["asks"].search(masked) is None
 
 
+def _referent(masked: str, before: str, *, follows: bool) -> str:
+    """Return the part of the answer that "it" may stand for, "" if there is none.
+
+    In a list of rules "keep it short" is of a part only if the rule before has each answer hold one: it is not of
+    "first names", and not of a table that only some answers hold.
+    """
+    part = referent(masked, before)
+    if follows or not keeps_it(masked) or is_pronoun(masked):
+        return part
+    return "" if part.endswith("s") or condition(before, "")[1] is not None else part
+
+
+def _lets_nothing_off(check: str, masked: str) -> bool:
+    """Return whether a sentence names nothing but tighter upper bounds of what a check bounds.
+
+    "Maximum length: 300 words" stands whatever is to be shorter than 80.
+    """
+    name = parse_name(check)
+    if name.family != "length.number_words" or "at_least" in name.params or "at_most" not in name.params:
+        return False
+    limits = amounts(masked)
+    most = float(name.params["at_most"])
+    return bool(limits) and all(
+        one.unit == "words" and one.low is None and one.high is not None and one.high <= most for one in limits
+    )
+
+
+def _is_within(check: str, other: str) -> bool:
+    """Return whether what keeps one upper bound keeps another, so that the first lets nothing off."""
+    own, wider = parse_name(check).params, parse_name(other).params
+    if "at_most" not in own or "at_most" not in wider or "at_least" in wider:
+        return False
+    return float(own["at_most"]) <= float(wider["at_most"])
+
+
 def _family(check: str) -> str:
     """Return what a check bounds: its name without its bounds."""
     return check.partition("(")[0] if check.startswith("length.") else check
@@ -242,6 +282,8 @@ def _let_off(earlier: Proposal, own: str, sentence: str, masked: str) -> str | N
     """Return why the next sentence makes a check doubtful; what it says of another platform does not."""
     platforms = platforms_in(masked)
     if platforms and earlier.platforms and set(platforms).isdisjoint(earlier.platforms):
+        return None
+    if _lets_nothing_off(earlier.check, masked):
         return None
     languages = frozenset(LANGUAGES[match[0].casefold()] for match in _SAYS["a_language"].finditer(masked))
     name = parse_name(earlier.check)

@@ -5,13 +5,14 @@ until one names all answers.
 """
 
 import tomllib
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from turnsignal.stream.prompts.conditions import (
     begins_anew,
+    condition,
     falls_back,
     keeps_the_answer,
     names_all,
@@ -31,7 +32,7 @@ from turnsignal.stream.prompts.headings import (
     title_of,
 )
 from turnsignal.stream.prompts.instructions import LANGUAGES
-from turnsignal.stream.prompts.leftover import Span, ordered, part_named
+from turnsignal.stream.prompts.leftover import Span, ordered, part_named, written
 from turnsignal.stream.prompts.polarity import narrowed
 from turnsignal.stream.prompts.structure import PromptBlock, read_structure
 from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, read_patterns
@@ -51,6 +52,7 @@ _REWORDED, _REWORDED_LAST = (
 )
 _NUMBERED = _SAYS["inline"].groupindex["n"]
 _WORDS = 8  #: of a label, at most
+_FIRST = 4  #: sentences that say what an assistant is there for
 
 
 class PlacedSentence(NamedTuple):
@@ -78,13 +80,28 @@ def placed_sentences(text: str) -> tuple[list[PlacedSentence], str]:
     blocks = [block for block in blocks if block.above < 0 or not around[block.above].is_example]
     split = [list(_split(block.text)) for block in blocks]
     product = ordered(mask(sentence) for sentences in split for sentence in sentences)
-    around = surroundings(above, product, title_of(above))
+    made = made_by_role(
+        mask(sentence)
+        for block, sentences in zip(blocks, split, strict=True)
+        for sentence in sentences
+        if not block.is_heading
+    )
+    around = surroundings(above, product or made, title_of(above))
     words = frozenset(product.split())
     placed: list[PlacedSentence] = []
     for block, sentences in zip(blocks, split, strict=True):
         surrounding = around[block.above] if block.above >= 0 else Surroundings()
         placed += _place(block, sentences, surrounding, words)
     return placed, product
+
+
+def made_by_role(rules: Iterable[str]) -> str:
+    """Return the words for what an assistant is there to write, as its prompt says before all else.
+
+    rules: the sentences of the prompt, masked, without headings.
+    """
+    first = islice(rules, _FIRST)
+    return written(one for one in first if condition(one, "")[1] is None and not opens(one))
 
 
 def _split(block: str) -> Iterator[str]:

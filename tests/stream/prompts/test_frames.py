@@ -2,6 +2,10 @@
 
 import pytest
 
+from turnsignal.stream.checks import parse_check
+from turnsignal.stream.checks.protocol import Result
+from turnsignal.stream.citations.reader import citation_reader
+from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.prompts.reader import read_prompt
 
 ROLE = "You are Bo, an assistant.\n\n"
@@ -19,6 +23,17 @@ FRAMED = [
     ("- At most 3 sentences.", "- Finish with the line: Viewings by appointment"),
     ("- At most 2 paragraphs.", '- At the end of every answer add the sentence "This is no advice." on its own line.'),
     ("- At most 2 paragraphs.", '- The last line must be "This is not advice."'),
+    ("- At most three sentences.", '- End every answer with "Stay curious!"'),
+    ("- At most three sentences.", '- Always say "Stay curious!" at the end of the answer.'),
+    ("- At most three sentences.", '- Start every answer with "Thanks for writing!"'),
+    ("- At most three sentences.", '- At the end of the call say "Thank you for calling Acme Bank."'),
+    ("- At most three sentences.", '- Add the disclaimer "Rates may change." after your answer.'),
+    ("- At most three sentences.", "- Every answer carries a legal notice."),
+    ("- At most three sentences.", '- Start each answer by greeting the patient ("Hello! Thanks for writing.").'),
+    ("- At most three sentences.", "- Show prices in a table."),
+    ("- At most three sentences.", "- Put code in fenced code blocks."),
+    ("- At most three sentences.", "- Follow with a bulleted list of links."),
+    ("- At most two paragraphs.", "- After each answer, suggest three follow-up questions as a list."),
     ('- Never start with "Sure".', "- Write a subject line, then the text."),
     ("- At most 6 sentences.", "- Finish with a list of references."),
     ('- Start with "Long ago".', "- Give each fable a title."),
@@ -35,8 +50,12 @@ BARE = [
     ('- Never start with "Sure".', "- Start with the answer itself."),
     ("- At most two paragraphs, including the closing.", '- End every answer with "Ask again."'),
     ("- At most two paragraphs.", "- End with a question."),
-    ("- At most three sentences.", '- End every answer with "Stay curious!"'),
     ("- At most three sentences.", "- Greet the customer by name."),
+    ("- At most three sentences.", "- Close with a question."),
+    ("- At most three sentences.", "- No tables, no code blocks, no bullet points."),
+    ("- At most three sentences.", "- Answer from the table below."),
+    ("- At most two paragraphs.", "- Show prices in a table."),
+    ("- At most two paragraphs.", "- Put code in fenced code blocks."),
     ('- Start with "Sure:".', "- Do not add a title."),
     ('- Start with "Sure:".', "- Mention the title of the film."),
     ('- Start with "Sure:".', "- Give the title of the film in each answer."),
@@ -71,3 +90,21 @@ def test_letters_have_a_salutation_that_nobody_names(role: str) -> None:
 def test_a_least_number_of_paragraphs_holds_whatever_frames_them() -> None:
     reading = read_prompt(f'{ROLE}- Write at least two paragraphs.\n- Sign off with "The press office".')
     assert [one.doubt for one in reading.proposals] == [None, None]
+
+
+TABLE = "| Item | Price |\n|---|---|\n| Oil | 9 |"
+CODE = "```sh\nmake\n\n\nmake check\n```"
+
+
+@pytest.mark.parametrize("piece", [TABLE, CODE, f"{CODE}\n\n{TABLE}"])
+def test_tables_and_code_are_no_paragraphs(piece: str) -> None:
+    (proposal,) = read_prompt(f"{ROLE}- At most two paragraphs.").proposals
+    check = parse_check(proposal.check)
+    for text, passes in [
+        (f"Here it is.\n\n{piece}\n\nAsk again.", True),
+        (f"{piece}\n\nHere it is.\n\nAsk again.", True),
+        (f"Here it is.\n\n{piece}\n\nAsk again.\n\nBye.", False),
+        ("`make` builds it.\n\nSo it is.\n\nBye.", False),
+        ("One.\r\n\r\nTwo.\r\n\r\nThree.", False),
+    ]:
+        assert (check.check(Response(text, [], citation_reader())).result is Result.PASS) is passes, text
