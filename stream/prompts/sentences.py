@@ -33,6 +33,7 @@ from turnsignal.stream.prompts.headings import (
 from turnsignal.stream.prompts.instructions import LANGUAGES
 from turnsignal.stream.prompts.leftover import Span, ordered, part_named
 from turnsignal.stream.prompts.polarity import narrowed
+from turnsignal.stream.prompts.reasons import without_reason
 from turnsignal.stream.prompts.structure import PromptBlock, read_structure
 from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, read_patterns
 
@@ -157,7 +158,7 @@ def _place(
         )
         if kind == GENERAL and not product and len(sentences) > 1 and tells_of_a_text(masked):
             carried, is_opener = f"may be about something else (“{sentence[:80]}”)", not index
-        if kind == GENERAL and opens(masked):
+        if kind == GENERAL and opens(mask(without_reason(sentence))):
             carried, is_opener = f"comes after a condition (“{sentence[:80]}”)", not index
 
 
@@ -169,6 +170,7 @@ def _forbidden(forbids: str, sentence: str) -> str | None:
 
 def _reworded(sentence: str, *, is_last: bool) -> str:
     """Bring a rule that is worded without a verb, or with a condition that is none, into the usual wording."""
+    sentence = without_reason(sentence)
     for pattern, wording in [*_REWORDED, *(_REWORDED_LAST if is_last else ())]:
         if pattern.search(sentence) is not None:
             sentence = pattern.sub(wording, sentence, 1)
