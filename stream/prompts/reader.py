@@ -85,7 +85,7 @@ def read_prompt(text: str) -> PromptReading:
     names: list[str] = []
     for sentence, read, heading, is_heading, around, _, follows in placed:
         masked, before, about = mask(sentence), about, f"{heading} {sentence}"
-        ruled = mask(without_reason(sentence))
+        ruled = mask(without_reason(_SAYS["enumerated"].sub("", sentence)))
         earlier_sentence, previous = previous, masked
         of_each = follows and is_of_each(masked, subject)
         goes_on = not is_heading and bool(subject) and (is_pronoun(ruled) or of_each)
@@ -108,7 +108,7 @@ def read_prompt(text: str) -> PromptReading:
         last, names = () if is_heading else names, []
         instructs = any(_SAYS["instructs"].search(text) for text in (masked, mask(read)))
         if exemption is None and (_permits(ruled) or not instructs):
-            if _orders(masked) if is_heading else _may_ask(ruled) and not _permits(ruled):
+            if _orders(masked) if is_heading else _may_ask(ruled) and not _permits(ruled) and not leads_in(sentence):
                 uncovered.append(sentence)
             continue
         if exemption is not None and len(exempt) < MAX_EXEMPT:
@@ -215,8 +215,17 @@ def _may_ask(masked: str) -> bool:
         return True
     if _SAYS["describes"].search(masked):
         return False
+    if _SAYS["placed"].search(masked) and _SAYS["tells"].search(masked) is None and not masked.endswith(":"):
+        return True
+    if _is_fragment(masked) or _SAYS["of_a_text"].search(masked) is not None:
+        return True
     imperative = _SAYS["imperative"].search(masked) is not None and _SAYS["declarative"].search(masked) is None
     return imperative or any(_SAYS[key].search(masked) is not None for key in ("looks", "given"))
+
+
+def _is_fragment(masked: str) -> bool:
+    """Return whether a sentence is a rule without a verb: "Dates as DD/MM/YYYY."."""
+    return _SAYS["fragment"].search(masked) is not None and _SAYS["finite"].search(masked) is None
 
 
 def _orders(masked: str) -> bool:

@@ -24,6 +24,7 @@ from turnsignal.stream.prompts.headings import (
     GENERAL,
     UNKNOWN,
     Surroundings,
+    held,
     joined,
     keeps,
     kind_of,
@@ -146,11 +147,14 @@ def _place(
             carried, is_opener = f"stands under “{label}”", True
         elif label and not narrowed(masked)[0] and _SAYS["bound"].search(label) is None:
             read = rest
+        if around.holds and block.is_item and not index and not label:
+            read = held(read)
         whose = None if block.is_heading else _SAYS["duties"].match(masked)
         if whose is not None and kind_of(whose["whose"], product) == UNKNOWN:
             carried, is_opener = f"stands under “{sentence[: whose.end()].strip(': ')}”", True
         if around.forbids and kind != FORBIDS:
-            read = joined(around.forbids, read) if block.is_item and not index and not label else read
+            is_joined = block.is_item and not index and not label
+            read = _reworded(joined(around.forbids, read), is_last=len(sentences) < 2) if is_joined else read
             if read == plain or index or label:
                 doubt = doubt or _forbidden(around.forbids, sentence)
         yield PlacedSentence(
