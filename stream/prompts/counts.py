@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from turnsignal.stream.names import Value, parse_name, write_name
 from turnsignal.stream.prompts.characters import character_limits
+from turnsignal.stream.prompts.emoji_counts import emoji_counts
 from turnsignal.stream.prompts.instructions import NO_WORDS, SAYS, Sentence, asked
 from turnsignal.stream.prompts.leftover import RequestedCheck
 from turnsignal.stream.prompts.paragraphs import MOST, at_least, more_than
@@ -27,7 +28,8 @@ _OF_PARTS = frozenset(
 _UNIT_KINDS = {
     "times": "letters",
     "exclamations": "letters",
-    "hashtags": "letters",
+    "hashtags": "hashtags",
+    "emojis": "hashtags",
     "bullets": "bullets",
     "sections": "sections",
     "highlights": "sections",
@@ -136,6 +138,8 @@ def _counted(amount: Amount, unit: str, sentence: Sentence) -> Iterator[str]:
         yield from _named("keywords.letter_frequency", amount.bounds(), letter="!")
     elif unit == "hashtags":
         yield from _named("keywords.letter_frequency", amount.bounds(), letter="#")
+    elif unit == "emojis":
+        yield from emoji_counts(amount)
     elif unit == "paragraphs":
         yield from _paragraphs(amount, sentence)
     elif unit == "sections":

@@ -11,7 +11,7 @@ from turnsignal.stream.prompts.wording import compile_pattern
 
 _FAMILY = "keywords.letter_frequency"
 _NAMED = compile_pattern(r"\bhash ?tags?\b")
-_HASHTAG = r"(?:^|[^\pL\pN/&#])#[\pN_]*\pL.*?"
+_HASHTAG = r"(?:^|[^\pL\pN/&#])#(?:[\pN_]*\pL[\pL\pN_]*\pL|[\pL_]).*?"
 _MOST = 50  #: hashtags that a pattern counts; its size grows with them
 
 

@@ -27,13 +27,15 @@ class Surroundings(NamedTuple):
     """What all that stands above a block makes of it.
 
     heading: the words above, outermost first; narrow: the innermost that is not known to be general, "" if there is
-    none; forbids: the innermost that forbids; is_example: whether it stands in an example.
+    none; forbids: the innermost that forbids; is_example: whether it stands in an example; holds: whether the next
+    above says what every answer holds, as "Mandatory elements of each reply".
     """
 
     heading: str = ""
     narrow: str = ""
     forbids: str = ""
     is_example: bool = False
+    holds: bool = False
 
 
 def surroundings(above: list[Above], product: str = "", title: int = -1) -> list[Surroundings]:
@@ -56,6 +58,7 @@ def surroundings(above: list[Above], product: str = "", title: int = -1) -> list
                 outer.narrow if kind != UNKNOWN or index == title else label,
                 label if kind == FORBIDS else outer.forbids,
                 outer.is_example or kind == EXAMPLE,
+                kind == GENERAL and _SAYS["holds"].search(label) is not None,
             )
         )
     return read
@@ -112,6 +115,12 @@ def _is_one_of_several(words: list[str]) -> bool:
 def keeps(item: str) -> bool:
     """Return whether an item is a rule of its own, which nobody forbids: "Keep it under 60 words"."""
     return _SAYS["keeps"].search(item) is not None
+
+
+def held(item: str) -> str:
+    """Return an item of a list of what every answer holds as a sentence: "A line" → "Every answer must include …"."""
+    is_rule = _SAYS["denied"].search(mask(item)) is not None or keeps(item) or _SAYS["verb"].search(item) is not None
+    return item if is_rule else f"Every answer must include {item[:1].lower()}{item[1:]}"
 
 
 def joined(forbids: str, item: str) -> str:

@@ -62,7 +62,7 @@ def turned(masked: str, check: RequestedCheck) -> str | None:
     permission = _SAYS["permission"].search(piece)
     if permission is not None:
         return _permitted(permission[0])
-    if is_bound(check.check) or check.kind == "counts":
+    if is_bound(check.check) or check.kind in ("counts", "hashtags"):
         return _bounded(text, check.spans[0] if check.kind != "citations" else (0, len(text)))
     if not _forbids(masked, check):
         return _required(text, check)

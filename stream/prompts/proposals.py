@@ -13,9 +13,14 @@ import re2
 from turnsignal.stream.names import Value, write_name
 from turnsignal.stream.prompts.counted import of_counted
 from turnsignal.stream.prompts.counts import counts, letters
+from turnsignal.stream.prompts.emoji_counts import ANY_EMOJI
 from turnsignal.stream.prompts.instructions import LANGUAGES, SAYS, WORDED, Sentence, asked
 from turnsignal.stream.prompts.leftover import RequestedCheck, Span, doubts
+from turnsignal.stream.prompts.lines import lines
+from turnsignal.stream.prompts.named_links import named_links
+from turnsignal.stream.prompts.named_sections import named_sections
 from turnsignal.stream.prompts.narrower import only_some
+from turnsignal.stream.prompts.openers import openers
 from turnsignal.stream.prompts.placeholders import placeholder_in
 from turnsignal.stream.prompts.polarity import reaches, turned
 from turnsignal.stream.prompts.vocabulary import keywords, otherwise
@@ -40,8 +45,7 @@ _ASKS_ITSELF = rf"\?(?:[^\pL\pN?\"'”’»“*_]{_TAIL})?\z|(?:\A|[.!?\n])[^\pL
 ADDRESS = r"(?i)https?://|\bwww\."  #: pattern of a check that forbids addresses
 #: patterns of checks that forbid emojis, hashtags, HTML, Markdown, and words in capitals
 EMOJIS: str = WORDED["forbidden"]["emojis?|emoticons?"]
-#: … and what a person counts as one beside them: signs of texts, ":tada:" as in Slack, ":-)"
-_OTHER_EMOJIS = r"|[\x{2600}-\x{27BF}]|:[a-z][a-z\d_+-]*:|[:;]-?[)(D]"
+_CODE = r"`|(?m)^(?: {4}|\t)[ \t]*\S"  #: code as Markdown shows it: in backticks, or indented
 HASHTAGS: str = WORDED["forbidden"]["hash ?tags?"]
 HTML: str = WORDED["forbidden"]["(?:raw |inline )?html(?: tags?| markup)?"]
 MARKDOWN: str = WORDED["forbidden"]["markdown(?: formatting| syntax)?"]
@@ -203,7 +207,14 @@ def _shapes(sentence: Sentence) -> Iterator[RequestedCheck]:
 def _emojis(sentence: Sentence) -> Iterator[RequestedCheck]:
     match = SAYS["with_emoji"].search(sentence.masked)
     if match is not None and not negated(sentence.masked, match.start() + 1):
-        name = write_name("pattern.require", {"regex": EMOJIS + _OTHER_EMOJIS})
+        name = write_name("pattern.require", {"regex": ANY_EMOJI})
+        yield from asked([name], "things", match.span())
+
+
+def _code(sentence: Sentence) -> Iterator[RequestedCheck]:
+    match = SAYS["with_code"].search(sentence.masked)
+    if match is not None and not negated(sentence.masked, match.start() + 1):
+        name = write_name("pattern.require", {"regex": _CODE})
         yield from asked([name], "things", match.span())
 
 
@@ -282,7 +293,7 @@ def _forbids(sentence: Sentence) -> Iterator[RequestedCheck]:
 
 def _is_counted(masked: str, thing: Span) -> bool:
     """Return whether an amount is of a thing that is forbidden: "no more than two hashtags"."""
-    counted = [one for one in amounts(masked) if one.unit in ("bullets", "exclamations", "hashtags")]
+    counted = [one for one in amounts(masked) if one.unit in ("bullets", "exclamations", "hashtags", "emojis")]
     often = (one for one in amounts(masked) if one.unit == "times" and one.start > thing[0])
     marks = (SAYS["marks_before"].search(masked[: one.start]) for one in often)
     is_often = any(match is not None and match.start() <= thing[0] for match in marks)
@@ -383,4 +394,9 @@ _FAMILIES: tuple[Callable[[Sentence], Iterator[RequestedCheck]], ...] = (
     _languages,
     _forbids,
     _emojis,
+    openers,
+    lines,
+    named_links,
+    named_sections,
+    _code,
 )

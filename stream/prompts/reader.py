@@ -38,6 +38,7 @@ from turnsignal.stream.prompts.pointers import lifted, points
 from turnsignal.stream.prompts.polarity import is_bound, let_off
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
+from turnsignal.stream.prompts.reasons import without_reason
 from turnsignal.stream.prompts.sentences import PlacedSentence, made_by_role, placed_sentences
 from turnsignal.stream.prompts.stand_ins import replaced
 from turnsignal.stream.prompts.wording import QUOTED, amounts, mask, read_patterns
@@ -85,9 +86,10 @@ def read_prompt(text: str) -> PromptReading:
     names: list[str] = []
     for sentence, read, heading, is_heading, around, _, follows in placed:
         masked, before, about = mask(sentence), about, f"{heading} {sentence}"
+        ruled = mask(without_reason(_SAYS["enumerated"].sub("", sentence)))
         earlier_sentence, previous = previous, masked
         of_each = follows and is_of_each(masked, subject)
-        goes_on = not is_heading and bool(subject) and (is_pronoun(masked) or of_each)
+        goes_on = not is_heading and bool(subject) and (is_pronoun(ruled) or of_each)
         subject = subject if goes_on or is_heading else masked
         part_before = part if follows and not is_of_whole(masked) else ""
         part = part_before if goes_on_about_it(masked) else part_made(masked, order)
@@ -106,8 +108,8 @@ def read_prompt(text: str) -> PromptReading:
             proposed[name] = earlier._replace(doubt=earlier.doubt or _let_off(earlier, own, sentence, masked))
         last, names = () if is_heading else names, []
         instructs = any(_SAYS["instructs"].search(text) for text in (masked, mask(read)))
-        if exemption is None and (_permits(masked) or not instructs):
-            if _orders(masked) if is_heading else _may_ask(masked) and not _permits(masked):
+        if exemption is None and (_permits(ruled) or not instructs):
+            if _orders(masked) if is_heading else _may_ask(ruled) and not _permits(ruled) and not leads_in(sentence):
                 uncovered.append(sentence)
             continue
         if exemption is not None and len(exempt) < MAX_EXEMPT:
@@ -120,7 +122,7 @@ def read_prompt(text: str) -> PromptReading:
         scope = Scope(order, "" if is_whole else headed, it, part_before, made)
         asked = propose(Sentence(rest, without_clause(mask(rest)), dividers, paragraphs, splitter, before, scope))
         names, own = [name for name in asked if name in proposed or len(proposed) < MAX_PROPOSALS], masked
-        platforms, doubt = condition(masked, heading)
+        platforms, doubt = condition(ruled, heading)
         for earlier_name in last:  # "Complex questions get up to 200 words."
             if any(
                 name != earlier_name
@@ -218,8 +220,17 @@ def _may_ask(masked: str) -> bool:
         return True
     if _SAYS["describes"].search(masked):
         return False
+    if _SAYS["placed"].search(masked) and _SAYS["tells"].search(masked) is None and not masked.endswith(":"):
+        return True
+    if _is_fragment(masked) or _SAYS["of_a_text"].search(masked) is not None:
+        return True
     imperative = _SAYS["imperative"].search(masked) is not None and _SAYS["declarative"].search(masked) is None
     return imperative or any(_SAYS[key].search(masked) is not None for key in ("looks", "given"))
+
+
+def _is_fragment(masked: str) -> bool:
+    """Return whether a sentence is a rule without a verb: "Dates as DD/MM/YYYY."."""
+    return _SAYS["fragment"].search(masked) is not None and _SAYS["finite"].search(masked) is None
 
 
 def _orders(masked: str) -> bool:

@@ -25,6 +25,7 @@ from turnsignal.stream.prompts.headings import (
     GENERAL,
     UNKNOWN,
     Surroundings,
+    held,
     joined,
     keeps,
     kind_of,
@@ -34,6 +35,7 @@ from turnsignal.stream.prompts.headings import (
 from turnsignal.stream.prompts.instructions import LANGUAGES
 from turnsignal.stream.prompts.leftover import Span, ordered, part_named, written
 from turnsignal.stream.prompts.polarity import narrowed
+from turnsignal.stream.prompts.reasons import without_reason
 from turnsignal.stream.prompts.structure import PromptBlock, read_structure
 from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, read_patterns
 
@@ -162,11 +164,14 @@ def _place(
             carried, is_opener = f"stands under “{label}”", True
         elif label and not narrowed(masked)[0] and _SAYS["bound"].search(label) is None:
             read = rest
+        if around.holds and block.is_item and not index and not label:
+            read = held(read)
         whose = None if block.is_heading else _SAYS["duties"].match(masked)
         if whose is not None and kind_of(whose["whose"], product) == UNKNOWN:
             carried, is_opener = f"stands under “{sentence[: whose.end()].strip(': ')}”", True
         if around.forbids and kind != FORBIDS:
-            read = joined(around.forbids, read) if block.is_item and not index and not label else read
+            is_joined = block.is_item and not index and not label
+            read = _reworded(joined(around.forbids, read), is_last=len(sentences) < 2) if is_joined else read
             if read == plain or index or label:
                 doubt = doubt or _forbidden(around.forbids, sentence)
         yield PlacedSentence(
@@ -174,7 +179,7 @@ def _place(
         )
         if kind == GENERAL and not product and len(sentences) > 1 and tells_of_a_text(masked):
             carried, is_opener = f"may be about something else (“{sentence[:80]}”)", not index
-        if kind == GENERAL and opens(masked):
+        if kind == GENERAL and opens(mask(without_reason(sentence))):
             carried, is_opener = f"comes after a condition (“{sentence[:80]}”)", not index
 
 
@@ -186,6 +191,7 @@ def _forbidden(forbids: str, sentence: str) -> str | None:
 
 def _reworded(sentence: str, *, is_last: bool) -> str:
     """Bring a rule that is worded without a verb, or with a condition that is none, into the usual wording."""
+    sentence = without_reason(sentence)
     for pattern, wording in [*_REWORDED, *(_REWORDED_LAST if is_last else ())]:
         if pattern.search(sentence) is not None:
             sentence = pattern.sub(wording, sentence, 1)

@@ -65,6 +65,7 @@ UNITS = {
     "citations": r"(?:consecutive |adjacent )?(?:citations?|references?|sources?|markers?)",
     "exclamations": r"exclamation (?:marks?|points?)",
     "hashtags": r"hash ?tags?",
+    "emojis": r"emojis?|emoticons?",
     "times": r"times?",
 }
 

@@ -73,7 +73,6 @@ def test_what_no_denies_ends_before_a_verb(rule: str, start: str) -> None:
 @pytest.mark.parametrize(
     "rule",
     [
-        "You MUST NOT include a References section at the end.",
         "Answers should not contain a list of references.",
         "No double quotes (they break our HTML).",
         "Include the focus keyword exactly once.",

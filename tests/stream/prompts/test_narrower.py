@@ -50,7 +50,6 @@ def test_a_list_that_another_sentence_asks_for_breaks_a_ban_of_lists(exception: 
 
 
 PLACES = [
-    "Never open a reply with a heading.",
     "No text before the first heading.",
     "Avoid nesting lists.",
     "No naked links.",

@@ -23,6 +23,15 @@ INSTRUCTIONS = [
     'If nothing fits, say "I do not know." and cite nothing.',
     "Do not wrap the answer in code fences.",
     "Titles are in title case.",
+    "Dates as DD/MM/YYYY.",
+    "Prices with the tax added.",
+    "US spelling.",
+    "Warm, nosy, loves gossip.",
+    "Values keep the original case.",
+    'At the end of the call say "Thank you for banking with us."',
+    "For complaints: apologise, and take it seriously.",
+    "The user is in a hurry, so answer in two sentences.",
+    "Write the result inside <answer> tags.",
 ]
 PLACES = [
     "{}",
@@ -90,3 +99,12 @@ def test_what_is_said_in_a_case_is_exempt(rule: str) -> None:
 def test_what_stands_under_a_ban_is_forbidden(heading: str) -> None:
     (one,) = read_prompt(f'{heading}\n- "delve into"').proposals
     assert (one.check, one.doubt) == ("keywords.forbidden_words(words='delve into')", None)
+
+
+@pytest.mark.parametrize("lead", ["Mandatory elements of each response:", "Each reply must include:"])
+def test_what_every_answer_holds_is_read_below_a_list_of_it(lead: str) -> None:
+    reading = read_prompt(f'{lead}\n- The statement "For professionals only."\n- A greeting\n')
+    assert [(one.check, one.doubt) for one in reading.proposals] == [
+        ("keywords.existence(words='For professionals only')", None)
+    ]
+    assert reading.uncovered == ("A greeting",)
