@@ -6,12 +6,11 @@ means any of them; so only a prompt that names the mark gets IFEval's check.
 
 from collections.abc import Iterable, Iterator
 
-from turnsignal.stream.names import parse_name, write_name
 from turnsignal.stream.prompts.reading import Proposal
+from turnsignal.stream.prompts.repetitions import repetitions
 from turnsignal.stream.prompts.wording import compile_pattern
 
 _FAMILY = "format.number_bullet_lists"
-_MOST = 50  #: bullets that a pattern counts; its size grows with them
 _NAMES_THE_MARK = compile_pattern(
     r"\bmarkdown bullet|\bbullet(?:ed|s)?\b[^.\n]{0,60}(?:\b(?:markdown|asterisks?|hyphens?|dash(?:es)?|stars?)\b"
     r"|[\"“`'‘:(]\s*[*-][\s\"”`'’)])"
@@ -24,23 +23,6 @@ def any_bullets(proposals: Iterable[Proposal], prompt: str) -> Iterator[Proposal
     is_named = _NAMES_THE_MARK.search(prompt) is not None
     for one in proposals:
         if one.check.startswith(_FAMILY) and not is_named:
-            yield from (one._replace(check=check) for check in _counting(one.check))
+            yield from (one._replace(check=check) for check in repetitions(one.check, _BULLET))
         else:
             yield one
-
-
-def _counting(check: str) -> Iterator[str]:
-    """Yield the patterns for at least and at most so many bullets."""
-    bounds = parse_name(check).params
-    least, most = int(bounds.get("at_least", 0)), int(bounds.get("at_most", _MOST))
-    if not least <= _MOST >= most:
-        yield check
-        return
-    if least:
-        yield _pattern("require", least)
-    if "at_most" in bounds:
-        yield _pattern("forbid", most + 1)
-
-
-def _pattern(kind: str, number: int) -> str:
-    return write_name(f"pattern.{kind}", {"regex": f"(?ms)(?:{_BULLET}){{{number}}}", "skip_code": True})
