@@ -83,6 +83,8 @@ def kind_of(label: str, product: frozenset[str] = frozenset(), *, is_label: bool
         return EXAMPLE
     plain = _SAYS["neutral"].sub(" ", masked)
     words = [word[0].casefold().replace("’", "'") for word in _WORD.finditer(plain)]
+    if _SAYS["need_not"].search(plain) is not None:
+        return UNKNOWN
     denials = len(_SAYS["forbids"].findall(plain))
     general = general | _SAID if denials else general
     left = [word for word in words if word not in general and word not in product and not word.isdigit()]

@@ -15,6 +15,15 @@ _BEFORE_IT = compile_pattern(rf"\b(?:{_THING}|{_NOUNS})[\s-]+$|\pL-$|-style\s+$"
 #: a kind of Markdown that is written with the very signs that the check looks for
 _IN_MARKDOWN = compile_pattern(r"\bmarkdown(?:[ -]style)?[\s-]+$")
 _SHOWN = compile_pattern(r"^[^.;:,]{0,60}?\bas\s+[\w·]|^\s+(?:like|instead|rather)\b")
+#: what the thing is put around, or the form that is meant, also of things in one list with it: "or bold around names"
+_AND_MORE = rf"^(?:(?:\s*,)?\s*(?:(?:or|and|nor)\s+)?(?:any\s+)?(?:{_THING}|{_MORE}|\w+)){{0,3}}?"
+_AROUND = compile_pattern(rf"{_AND_MORE}\s+(?P<how>around|round|surrounding|enclosing)\s+[\w·]")
+_IN_FORM = compile_pattern(
+    rf"{_AND_MORE}\s+(?P<how>in\s+(?P<which>[\w’'-]+)(?:\s+(?P<kind>[\w-]+)){{0,3}}?\s+"
+    r"(?:formats?|formatting|form|styles?|syntax|notation))\b"
+)
+#: words before "format" that leave no form out, or speak of the answer's
+_ANY_FORM = frozenset({"any", "all", "every", "each", "no", "your", "the", "output", "answer", "response", "reply"})
 _AS = compile_pattern(r"\bas\s+(?:(?:the|your|an?|any|its|their|plain|raw)\s+)*$")
 #: what says which of the things before it are meant, and is about all the things after it
 _WITH = compile_pattern(
@@ -44,6 +53,9 @@ def _only_some(masked: str, thing: Span, *, is_marked: bool) -> str | None:
         return "names it as a kind of something else"
     if _SHOWN.search(after) is not None or _AS.search(before) is not None:
         return "says how it is shown"
+    kind = _kind_meant(after, is_marked=is_marked)
+    if kind:
+        return f"may forbid only some of them ({kind} …)"
     for match in _WITH.finditer(masked):
         if _SIGNS.match(masked[match.end() :]) is not None:
             continue  # "no headings with #": so all are written
@@ -52,3 +64,16 @@ def _only_some(masked: str, thing: Span, *, is_marked: bool) -> str | None:
         if match.start() <= start < last:
             return f"may forbid only some of them ({match['with'].casefold()} …)"
     return None
+
+
+def _kind_meant(after: str, *, is_marked: bool) -> str:
+    """Return what behind a thing says which of them are meant: "around JSON", "in Markdown format"; "" if nothing does."""
+    around = _AROUND.search(after)
+    if around is not None:
+        return str(around["how"]).casefold()
+    form = _IN_FORM.search(after)
+    if form is None:
+        return ""
+    words = [word.casefold() for word in form["how"].split()[1:-1]]
+    is_any = _ANY_FORM.issuperset(words)
+    return "" if is_any or (is_marked and "markdown" in words) else str(form["how"]).casefold()

@@ -55,6 +55,8 @@ def keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
             continue
         if any(amount.start <= match.start() < amount.end for amount in amounts(masked)):
             continue  # the words are counted, not named
+        if SAYS["of_given"].search(masked[: match.end()]) is not None:
+            continue
         end = match.end() + len(SAYS["until"].split(masked[match.end() :], 1)[0])
         if SAYS["often"].search(masked[match.end() : end + 25]):
             continue  # a word with a number of times is a frequency
