@@ -3,7 +3,7 @@
 "No emojis" forbids all; "no emoji bullets", "no headings with emojis" and "never write links as plain text" do not.
 """
 
-from turnsignal.stream.prompts.instructions import WORDED
+from turnsignal.stream.prompts.instructions import SAYS, WORDED
 from turnsignal.stream.prompts.leftover import RequestedCheck, Span
 from turnsignal.stream.prompts.wording import compile_pattern
 
@@ -16,14 +16,17 @@ _BEFORE_IT = compile_pattern(rf"\b(?:{_THING}|{_NOUNS})[\s-]+$|\pL-$|-style\s+$"
 _IN_MARKDOWN = compile_pattern(r"\bmarkdown(?:[ -]style)?[\s-]+$")
 _SHOWN = compile_pattern(r"^[^.;:,]{0,60}?\bas\s+[\w·]|^\s+(?:like|instead|rather)\b")
 #: what the thing is put around, or the form that is meant, also of things in one list with it: "or bold around names"
-_AND_MORE = rf"^(?:(?:\s*,)?\s*(?:(?:or|and|nor)\s+)?(?:any\s+)?(?:{_THING}|{_MORE}|\w+)){{0,3}}?"
+_AND_MORE = rf"^(?P<more>(?:(?:\s*,)?\s*(?:(?:or|and|nor)\s+)?(?:any\s+)?(?:{_THING}|{_MORE}|\w+)){{0,3}}?)"
+#: what forbids the next thing by itself, so that what is said of it is said of no other: "no lists, no bold around names"
+_ANEW = compile_pattern(r"\b(?:no|not|never|without|avoid)\b|n[’']t\b")
 _AROUND = compile_pattern(rf"{_AND_MORE}\s+(?P<how>around|round|surrounding|enclosing)\s+[\w·]")
 _IN_FORM = compile_pattern(
     rf"{_AND_MORE}\s+(?P<how>in\s+(?P<which>[\w’'-]+)(?:\s+(?P<kind>[\w-]+)){{0,3}}?\s+"
     r"(?:formats?|formatting|form|styles?|syntax|notation))\b"
 )
+_AROUND_JSON = compile_pattern(r"^\s+(?:around|round|surrounding|enclosing)\s+(?:it|(?:the|your)\s+(?:\w+\s+)?(?:json|object|output))\b")
 #: words before "format" that leave no form out, or speak of the answer's
-_ANY_FORM = frozenset({"any", "all", "every", "each", "no", "your", "the", "output", "answer", "response", "reply"})
+_ANY_FORM = frozenset({"any", "all", "every", "each", "no", "your", "the", "output", "answer", "response", "reply", "shape", "or"})
 _AS = compile_pattern(r"\bas\s+(?:(?:the|your|an?|any|its|their|plain|raw)\s+)*$")
 #: what says which of the things before it are meant, and is about all the things after it
 _WITH = compile_pattern(
@@ -53,7 +56,7 @@ def _only_some(masked: str, thing: Span, *, is_marked: bool) -> str | None:
         return "names it as a kind of something else"
     if _SHOWN.search(after) is not None or _AS.search(before) is not None:
         return "says how it is shown"
-    kind = _kind_meant(after, is_marked=is_marked)
+    kind = "" if _is_all_json(masked[:start], after) else _kind_meant(after, is_marked=is_marked)
     if kind:
         return f"may forbid only some of them ({kind} …)"
     for match in _WITH.finditer(masked):
@@ -66,13 +69,18 @@ def _only_some(masked: str, thing: Span, *, is_marked: bool) -> str | None:
     return None
 
 
+def _is_all_json(before: str, after: str) -> bool:
+    """Return whether what a thing is put around is the JSON that the whole answer is: "only JSON, no fences around it"."""
+    return _AROUND_JSON.search(after) is not None and SAYS["json"].search(before) is not None
+
+
 def _kind_meant(after: str, *, is_marked: bool) -> str:
     """Return what behind a thing says which of them are meant: "around JSON", "in Markdown format"; "" if nothing does."""
     around = _AROUND.search(after)
-    if around is not None:
+    if around is not None and _ANEW.search(around["more"]) is None:
         return str(around["how"]).casefold()
     form = _IN_FORM.search(after)
-    if form is None:
+    if form is None or _ANEW.search(form["more"]) is not None:
         return ""
     words = [word.casefold() for word in form["how"].split()[1:-1]]
     is_any = _ANY_FORM.issuperset(words)
