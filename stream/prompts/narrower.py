@@ -27,6 +27,10 @@ _IN_FORM = compile_pattern(
 _AROUND_JSON = compile_pattern(r"^\s+(?:around|round|surrounding|enclosing)\s+(?:it|(?:the|your)\s+(?:\w+\s+)?(?:json|object|output))\b")
 #: words before "format" that leave no form out, or speak of the answer's
 _ANY_FORM = frozenset({"any", "all", "every", "each", "no", "your", "the", "output", "answer", "response", "reply", "shape", "or"})
+#: what is done to a thing that is there: "do not format links in Markdown"
+_DONE = compile_pattern(
+    r"\b(?:format|render|wrap|enclose|surround|style)(?:t?ing|p?ing|s)?\s+(?:(?:the|your|any|all|each|every)\s+)*$"
+)
 _AS = compile_pattern(r"\bas\s+(?:(?:the|your|an?|any|its|their|plain|raw)\s+)*$")
 #: what says which of the things before it are meant, and is about all the things after it
 _WITH = compile_pattern(
@@ -54,7 +58,9 @@ def _only_some(masked: str, thing: Span, *, is_marked: bool) -> str | None:
     is_own = is_marked and _IN_MARKDOWN.search(before) is not None
     if _AFTER_IT.search(after) is not None or (_BEFORE_IT.search(before) is not None and not is_own):
         return "names it as a kind of something else"
-    if _SHOWN.search(after) is not None or _AS.search(before) is not None:
+    if _SHOWN.search(after) is not None or any(
+        done.search(before) is not None for done in (_AS, _DONE)
+    ):
         return "says how it is shown"
     kind = "" if _is_all_json(masked[:start], after) else _kind_meant(after, is_marked=is_marked)
     if kind:
