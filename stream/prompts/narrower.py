@@ -17,16 +17,20 @@ _IN_MARKDOWN = compile_pattern(r"\bmarkdown(?:[ -]style)?[\s-]+$")
 _SHOWN = compile_pattern(r"^[^.;:,]{0,60}?\bas\s+[\w·]|^\s+(?:like|instead|rather)\b")
 #: what the thing is put around, or the form that is meant, also of things in one list with it: "or bold around names"
 _AND_MORE = rf"^(?P<more>(?:(?:\s*,)?\s*(?:(?:or|and|nor)\s+)?(?:any\s+)?(?:{_THING}|{_MORE}|\w+)){{0,3}}?)"
-#: what forbids the next thing by itself, so that what is said of it is said of no other: "no lists, no bold around names"
+#: what forbids the next thing by itself, so that what is said of it is of no other: "no lists, no bold around names"
 _ANEW = compile_pattern(r"\b(?:no|not|never|without|avoid)\b|n[’']t\b")
 _AROUND = compile_pattern(rf"{_AND_MORE}\s+(?P<how>around|round|surrounding|enclosing)\s+[\w·]")
 _IN_FORM = compile_pattern(
     rf"{_AND_MORE}\s+(?P<how>in\s+(?P<which>[\w’'-]+)(?:\s+(?P<kind>[\w-]+)){{0,3}}?\s+"
     r"(?:formats?|formatting|form|styles?|syntax|notation))\b"
 )
-_AROUND_JSON = compile_pattern(r"^\s+(?:around|round|surrounding|enclosing)\s+(?:it|(?:the|your)\s+(?:\w+\s+)?(?:json|object|output))\b")
+_AROUND_JSON = compile_pattern(
+    r"^\s+(?:around|round|surrounding|enclosing)\s+(?:it|(?:the|your)\s+(?:\w+\s+)?(?:json|object|output))\b"
+)
 #: words before "format" that leave no form out, or speak of the answer's
-_ANY_FORM = frozenset({"any", "all", "every", "each", "no", "your", "the", "output", "answer", "response", "reply", "shape", "or"})
+_ANY_FORM = frozenset(
+    {"any", "all", "every", "each", "no", "your", "the", "output", "answer", "response", "reply", "shape", "or"}
+)
 #: what is done to a thing that is there: "do not format links in Markdown"
 _DONE = compile_pattern(
     r"\b(?:format|render|wrap|enclose|surround|style)(?:t?ing|p?ing|s)?\s+(?:(?:the|your|any|all|each|every)\s+)*$"
@@ -58,9 +62,7 @@ def _only_some(masked: str, thing: Span, *, is_marked: bool) -> str | None:
     is_own = is_marked and _IN_MARKDOWN.search(before) is not None
     if _AFTER_IT.search(after) is not None or (_BEFORE_IT.search(before) is not None and not is_own):
         return "names it as a kind of something else"
-    if _SHOWN.search(after) is not None or any(
-        done.search(before) is not None for done in (_AS, _DONE)
-    ):
+    if _SHOWN.search(after) is not None or any(done.search(before) is not None for done in (_AS, _DONE)):
         return "says how it is shown"
     kind = "" if _is_all_json(masked[:start], after) else _kind_meant(after, is_marked=is_marked)
     if kind:
@@ -76,12 +78,12 @@ def _only_some(masked: str, thing: Span, *, is_marked: bool) -> str | None:
 
 
 def _is_all_json(before: str, after: str) -> bool:
-    """Return whether what a thing is put around is the JSON that the whole answer is: "only JSON, no fences around it"."""
+    """Return whether a thing is put around the JSON that the whole answer is: "only JSON, no fences around it"."""
     return _AROUND_JSON.search(after) is not None and SAYS["json"].search(before) is not None
 
 
 def _kind_meant(after: str, *, is_marked: bool) -> str:
-    """Return what behind a thing says which of them are meant: "around JSON", "in Markdown format"; "" if nothing does."""
+    """Return what behind a thing says which are meant: "around JSON", "in Markdown format"; "" if nothing does."""
     around = _AROUND.search(after)
     if around is not None and _ANEW.search(around["more"]) is None:
         return str(around["how"]).casefold()

@@ -1,4 +1,4 @@
-"""What need not be, what a ban says of a form or a place, and what is said of a user's words bind no more than they say."""
+"""What need not be, bans of a form or a place, and what is said of a user's words bind no more than they say."""
 
 import pytest
 
@@ -27,7 +27,9 @@ def test_what_need_not_be_is_not_forbidden(label: str) -> None:
     assert sure(f"{ROLE}{label}\n- headings\n- emojis\n") == []
 
 
-@pytest.mark.parametrize("label", ["Not allowed:", "Not permitted:", "You must not use:", "No-gos:", "You need to avoid:"])
+@pytest.mark.parametrize(
+    "label", ["Not allowed:", "Not permitted:", "You must not use:", "No-gos:", "You need to avoid:"]
+)
 def test_what_must_not_be_is_forbidden(label: str) -> None:
     assert len(sure(f"{ROLE}{label}\n- headings\n- emojis\n")) == 2
 
