@@ -102,3 +102,9 @@ def test_what_is_to_be_said_instead_is_not_forbidden(rule: str) -> None:
 )
 def test_what_lets_nothing_off_leaves_no_doubt(rules: str, number: int) -> None:
     assert len(sure(f"{ROLE}- {rules}")) == number
+
+
+def test_where_to_cite_what_is_used_is_sure_and_that_it_is_cited_is_not() -> None:
+    rule = "You must cite the search results used directly after each sentence."
+    assert sure(f"{ROLE}- {rule}") == ["citation.placement(after_stop=true)"]
+    assert "citation.required" in sure(f"{ROLE}- For every claim, cite the document used.")
