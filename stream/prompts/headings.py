@@ -19,6 +19,8 @@ _SAYS = read_patterns(_BUILT["patterns"])
 _WORD = compile_pattern(r"[\pL\pN&/][\pL\pN'’/-]*")
 
 _SAID = frozenset(_BUILT["said"].split())
+_ASPECTS = frozenset(_BUILT["aspects"].split())
+_WHOLE = frozenset({"answer", "text", "message"})  #: parts as a label alone, the whole before a word for its aspect
 _SERIES = frozenset(_BUILT["series"].split())
 GENERAL, FORBIDS, EXAMPLE, UNKNOWN = "general", "forbids", "example", "unknown"
 
@@ -83,6 +85,8 @@ def kind_of(label: str, product: frozenset[str] = frozenset(), *, is_label: bool
         return EXAMPLE
     plain = _SAYS["neutral"].sub(" ", masked)
     words = [word[0].casefold().replace("’", "'") for word in _WORD.finditer(plain)]
+    if _SAYS["need_not"].search(plain) is not None:
+        return UNKNOWN
     denials = len(_SAYS["forbids"].findall(plain))
     general = general | _SAID if denials else general
     left = [word for word in words if word not in general and word not in product and not word.isdigit()]
@@ -93,6 +97,8 @@ def kind_of(label: str, product: frozenset[str] = frozenset(), *, is_label: bool
         return GENERAL  # "At all times"; but "Step 4" is one of several
     if not is_label and _SAYS["yours"].fullmatch(bare) is not None:
         return GENERAL
+    if is_label and len(words) > 1 and words[-1] in _ASPECTS and words[-1] in _GENERAL:
+        left = [word for word in left if word not in _WHOLE]  # "Answer length: …" is of no part
     if left or not words or _is_one_of_several(words) or ("·" in masked and _SAYS["named"].search(masked) is None):
         return UNKNOWN
     if not denials:

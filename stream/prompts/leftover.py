@@ -241,6 +241,8 @@ def _held(kinds: frozenset[str], scope: Scope) -> Iterator[str]:
     yield "whole"
     yield "counted"
     yield "at_a_time"
+    yield "in_any_form"
+    yield "free_of"
     yield "one_label"
     yield "answers_it"
     if not kinds.isdisjoint(("citations", "sections", "marks")):

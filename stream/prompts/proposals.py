@@ -338,7 +338,9 @@ def _citations(sentence: Sentence) -> Iterator[RequestedCheck]:
     match = SAYS["must_cite"].search(masked)
     is_against = match is not None and SAYS["must_not_cite"].search(match[0]) is not None
     if match is not None and not is_against and not negated(masked, match.start()):
-        yield from asked(["citation.required"], "citations", *spans)
+        used = SAYS["cites_what_is_used"].search(masked) if SAYS["of_all"].search(masked) is None else None
+        doubt = None if used is None else f"only under a condition ({used[0].casefold()} …)"
+        yield from asked(["citation.required"], "citations", *spans, doubt=doubt)
 
 
 def own_marker(text: str) -> str:
@@ -359,7 +361,7 @@ def _citation_places(masked: str) -> Iterator[str]:
     if place is not None and not negated(masked, place.start()):
         is_counted = any(place.start() < one.end and one.start < place.end() for one in bounded)
         if not is_counted:  # "put no more than one citation after each sentence" says how many, and not where
-            after = SAYS["after_stop"].search(masked) is not None
+            after = SAYS["after_stop"].search(masked) is not None and SAYS["before_stop"].search(masked) is None
             yield write_name("citation.placement", {"after_stop": True} if after else {})
     most = [amount.high for amount in amounts(masked) if amount.high] if SAYS["row"].search(masked) else []
     if SAYS["of_each_claim"].search(masked):  # they stand behind it, in a row

@@ -10,7 +10,15 @@ from pathlib import Path
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.bullets import any_bullets
 from turnsignal.stream.prompts.characters import doubt_rivals
-from turnsignal.stream.prompts.conditions import condition, goes_back, names_all, opens, platforms_in, without_clause
+from turnsignal.stream.prompts.conditions import (
+    condition,
+    goes_back,
+    names_all,
+    opens,
+    platforms_in,
+    without_clause,
+    without_no_conditions,
+)
 from turnsignal.stream.prompts.conflicts import merge, settle
 from turnsignal.stream.prompts.counts import doubt_few_words
 from turnsignal.stream.prompts.edges import is_first, is_last
@@ -297,6 +305,8 @@ def _let_off(earlier: Proposal, own: str, sentence: str, masked: str) -> str | N
     if _lets_nothing_off(earlier.check, masked):
         return None
     languages = frozenset(LANGUAGES[match[0].casefold()] for match in _SAYS["a_language"].finditer(masked))
+    if earlier.check.startswith("language."):
+        masked = without_no_conditions(masked)  # "Never switch to English, even if …" lets nobody off
     name = parse_name(earlier.check)
     thing = NAMED_THINGS.get(str(name.params.get("regex", ""))) if name.family == "pattern.forbid" else None
     return let_off(earlier.check, own, sentence, masked, languages, thing)

@@ -17,6 +17,8 @@ from turnsignal.stream.prompts.wording import QUOTED, amounts, compile_pattern, 
 
 _OTHERWISE = "says what to use rather than something else"
 _SINGLE = "a single letter may be a number or stand for something else"
+_MONTH = "is the name of a month, too"
+_MONTHS = frozenset({"may", "march", "august"})
 _LISTS = 20  #: how many matches in one sentence are tried as the start of a list of words
 _SPOKEN = frozenset({"say", "saying", "use", "using"})
 _FORM = compile_pattern(rf"\b(?:{'|'.join(WORDED['forbidden'])}|json|xml|csv|yaml|latex|urls?|caps)\b")
@@ -55,6 +57,8 @@ def keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
             continue
         if any(amount.start <= match.start() < amount.end for amount in amounts(masked)):
             continue  # the words are counted, not named
+        if SAYS["of_given"].search(masked[: match.end()]) is not None:
+            continue
         end = match.end() + len(SAYS["until"].split(masked[match.end() :], 1)[0])
         if SAYS["often"].search(masked[match.end() : end + 25]):
             continue  # a word with a number of times is a frequency
@@ -128,11 +132,13 @@ def _named(match: Any) -> Iterator[RequestedCheck]:
 def _prohibited(words: list[str], text: str, *spans: Span, doubt: str | None = None) -> Iterator[RequestedCheck]:
     """Yield the checks for words that a sentence forbids; text: the sentence.
 
-    A single letter is doubtful: "I" is forbidden as a pronoun, and stands in "World War I" and "i.e.", too.
+    A single letter is doubtful: "I" is forbidden as a pronoun, and stands in "World War I" and "i.e.", too. So is a
+    word that names a month.
     """
     single = [word for word in words if len(word) == 1]
     longer = [word for word in words if len(word) > 1]
-    yield from asked(banned(longer, text), "words", *spans, doubt=doubt)
+    month = _MONTH if not _MONTHS.isdisjoint(word.casefold() for word in longer) else None
+    yield from asked(banned(longer, text), "words", *spans, doubt=doubt or month)
     yield from asked(banned(single, text), "words", *spans, doubt=doubt or _SINGLE)
 
 

@@ -13,7 +13,7 @@ HELD = [
     (f"{ROLE}- No headings with #.", "headings"),
     (f"{ROLE}- Never say more than 35 words in one turn.", "35 words"),
     (f"{ROLE}- lowercase only, like a text message", "lowercase"),
-    (f"{ROLE}You must cite the search results used directly after each sentence, as [1].", "cite"),
+    (f"{ROLE}Every answer must cite the search results used directly after each sentence, as [1].", "cite"),
     (f"{ROLE}- Greet people by their first names.\n- Keep it below 50 words.", "50 words"),
     (f"{ROLE}- Use a table when plans are compared.\n- Keep it below 50 words.", "50 words"),
     (f"{ROLE}Do not use placeholders such as [Name]. Keep it below 50 words.", "50 words"),
