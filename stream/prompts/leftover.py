@@ -182,7 +182,11 @@ def is_of_answers(masked: str, product: str) -> bool:
     rest = _left(left, (0, len(left)), [], frozenset(), Scope(product))
     made = object_made(left, rest)
     is_besides = _SAYS["besides"].search(left) is not None  # "You write commit messages, too."
-    return not is_besides and _SAYS["writes"].search(left) is not None and (not made or _SAYS["one"].match(made) is not None)
+    return (
+        not is_besides
+        and _SAYS["writes"].search(left) is not None
+        and (not made or _SAYS["one"].match(made) is not None)
+    )
 
 
 def _without_kind(message: Any) -> str:

@@ -95,7 +95,7 @@ def read_prompt(text: str) -> PromptReading:
         ruled = mask(without_reason(_SAYS["enumerated"].sub("", sentence)))
         earlier_sentence, previous = previous, masked
         of_each = follows and is_of_each(masked, subject)
-        is_it = keeps_them(ruled) or (follows and keeps_it(ruled) and makes_beside(subject))
+        is_it = keeps_them(masked) or (follows and keeps_it(masked) and makes_beside(subject))
         goes_on = not is_heading and bool(subject) and (is_pronoun(ruled) or of_each or is_it)
         is_carried = is_carried and follows and not goes_on and not is_anew(masked)
         subject = subject if goes_on or is_carried or is_heading else masked
