@@ -204,7 +204,8 @@ def names_a_case(sentence: str) -> bool:
 
 def _label(sentence: str, masked: str) -> tuple[str, str]:
     """Return the label at a sentence's head, and the rest; "" and the sentence if it has none."""
-    match = _SAYS["bracketed"].match(masked) or _SAYS["label"].match(masked)
+    matches = (_SAYS[key].match(masked) for key in ("bracketed", "arrowed", "label"))
+    match = next((one for one in matches if one is not None), None)
     if match is None:
         return "", sentence
     groups = match.re.groupindex

@@ -43,6 +43,7 @@ def test_a_platform_in_a_row_binds_its_checks() -> None:
         "- [1] No emojis.",
         "- Style → no emojis",
         "- General -> no emojis",
+        "- Give steps as A → B → C. No emojis.",
     ],
 )
 def test_a_general_label_narrows_nothing(rule: str) -> None:
