@@ -53,7 +53,8 @@ def surroundings(above: list[Above], product: str = "", title: int = -1) -> list
         label = one.label.strip("*_: ")
         if kind == GENERAL and _SAYS["resets"].fullmatch(label) is not None:
             outer = Surroundings(is_example=outer.is_example)  # "General rules:" is not of the section above it
-        heading = f"{outer.heading} {label}"[-MAX_HEADING:].strip() if one.level <= 8 else outer.heading
+        is_named = one.level <= 8 or _SAYS["platform"].fullmatch(label) is not None
+        heading = f"{outer.heading} {label}"[-MAX_HEADING:].strip() if is_named else outer.heading
         read.append(
             Surroundings(
                 heading,

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from turnsignal.stream.prompts.objects import object_made
 from turnsignal.stream.prompts.wording import compile_pattern, read_patterns
@@ -141,6 +141,27 @@ def is_pronoun(masked: str) -> bool:
     return _SAYS["about_it"].search(masked) is not None
 
 
+def keeps_them(masked: str) -> bool:
+    """Return whether a sentence says how "them" are to be written: "Keep them short."."""
+    return _SAYS["keeps_them"].search(masked) is not None
+
+
+def makes_beside(masked: str) -> bool:
+    """Return whether a sentence has a text made beside the answers: "You can create a ticket."."""
+    match = _SAYS["makes_beside"].search(masked)
+    return match is not None and _SAYS["own_kind"].search(match["beside"] or match["by_tool"]) is None
+
+
+def is_anew(masked: str) -> bool:
+    """Return whether a sentence is of the answers again after one that was of another text: "Always …"."""
+    return _SAYS["is_anew"].search(masked) is not None
+
+
+def is_role(masked: str) -> bool:
+    """Return whether a sentence, which begins a prompt, says what the answers are: "You write tweets."."""
+    return _SAYS["writes"].search(masked) is not None and _SAYS["too"].search(masked) is None
+
+
 def is_of_each(masked: str, before: str) -> bool:
     """Return whether an amount alone is of what the sentence before says "each" of."""
     if _SAYS["without_subject"].search(masked) is None or _SAYS["of_each"].search(before) is None:
@@ -153,11 +174,25 @@ def is_of_answers(masked: str, product: str) -> bool:
     left = _SAYS["owned"].sub(
         lambda owned: owned[0] if (owned[1] or "").casefold() in _OWNERS else "¦" * len(owned[0]), masked
     )
+    if makes_beside(left):
+        return False
+    left = _SAYS["of_a_kind"].sub(_without_kind, left)
     if _names(left, Scope(product)):
         return True
     rest = _left(left, (0, len(left)), [], frozenset(), Scope(product))
     made = object_made(left, rest)
-    return _SAYS["writes"].search(left) is not None and (not made or _SAYS["one"].match(made) is not None)
+    is_besides = _SAYS["besides"].search(left) is not None  # "You write commit messages, too."
+    return (
+        not is_besides
+        and _SAYS["writes"].search(left) is not None
+        and (not made or _SAYS["one"].match(made) is not None)
+    )
+
+
+def _without_kind(message: Any) -> str:
+    """Blank a message of a kind of its own, as "push messages"; "short messages" are the answers."""
+    is_answer = message["kind"].casefold() in _KNOWN or message["kind"][0] == "¦"
+    return message[0] if is_answer else "¦" * len(message[0])
 
 
 def is_english(text: str) -> bool:

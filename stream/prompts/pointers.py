@@ -24,6 +24,7 @@ _SUBJECTS = {start: compile_pattern(words) for start, words in _BUILT["subjects"
 _NUMBER = compile_pattern(r"\d{1,3}")
 _RANGE = compile_pattern(r"(\d{1,3})\s?(?:-|–|to|through)\s?#?(\d{1,3})")
 _MOST = 99  #: the largest number of a rule
+_NEAR = 3  #: sentences back that "this rule" may be
 _SHOWN = 80  #: characters of the pointing sentence in the reason for a doubt
 
 
@@ -84,8 +85,19 @@ def _meant(pointer: _LiftedRules, proposals: list[Proposal], placed: list[Placed
         return _asked_by(known or {one.sentence for one in placed}, proposals)  # of rules that are not numbered: any
     if _SAYS["all_rules"].fullmatch(pointer.target) is not None:
         return {one.check for one in proposals}
+    if _SAYS["this_rule"].fullmatch(pointer.target) is not None:
+        return _asked_right_before(pointer.at, proposals, placed)
     named = {one.check for one in proposals if _is_about(one.check, pointer.target)}
     return named or _asked_by({one.sentence for one in placed if _is_headed(one, pointer.target)}, proposals)
+
+
+def _asked_right_before(at: int, proposals: list[Proposal], placed: list[PlacedSentence]) -> set[str]:
+    """Return the checks of the last sentences before a pointer that any is read from, at most _NEAR back."""
+    for one in reversed(placed[max(0, at - _NEAR) : at]):
+        meant = _asked_by({one.sentence}, proposals)
+        if meant or one.is_heading:
+            return meant
+    return set()
 
 
 def _asked_by(sentences: set[str], proposals: list[Proposal]) -> set[str]:

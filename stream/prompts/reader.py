@@ -30,11 +30,15 @@ from turnsignal.stream.prompts.instructions import LANGUAGES, Sentence
 from turnsignal.stream.prompts.kinds import held_answers, prompt_kind, whose_answers
 from turnsignal.stream.prompts.leftover import (
     Scope,
+    is_anew,
     is_english,
     is_of_answers,
     is_of_each,
     is_pronoun,
+    is_role,
     keeps_it,
+    keeps_them,
+    makes_beside,
     names_whole,
     part_named,
     referent,
@@ -56,6 +60,7 @@ MAX_EXEMPT = 50  #: prescribed responses from one prompt
 
 _DEVICES = ("combination.", "format.title", "content.postscript")  #: checks of what only answers are asked for
 _SHOWN = 80  #: characters of another sentence in the reason for a doubt
+_ROLE = 2  #: sentences at the start of a prompt that may say what its answers are
 _FEW = 3  #: words that are too few for a whole response
 _FOREIGN = "(Only prompts in English are read: here is every sentence.) "
 
@@ -91,14 +96,20 @@ def read_prompt(text: str) -> PromptReading:
     covered: list[list[str]] = []
     prescribed = 0
     about = previous = own = subject = part = ""
+    is_carried = False  # whether the sentence before is about another text, which the next may go on about
     names: list[str] = []
     for sentence, read, heading, is_heading, around, _, follows in placed:
         masked, before, about = mask(sentence), about, f"{heading} {sentence}"
         ruled = mask(without_reason(_SAYS["enumerated"].sub("", sentence)))
         earlier_sentence, previous = previous, masked
         of_each = follows and is_of_each(masked, subject)
-        goes_on = not is_heading and bool(subject) and (is_pronoun(ruled) or of_each)
-        subject = subject if goes_on or is_heading else masked
+        is_it = keeps_them(masked) or (follows and keeps_it(masked) and makes_beside(subject))
+        goes_on = not is_heading and bool(subject) and (is_pronoun(ruled) or of_each or is_it)
+        is_carried = is_carried and follows and not goes_on and not is_anew(masked)
+        subject = subject if goes_on or is_carried or is_heading else masked
+        is_elsewhere = goes_on and not is_of_answers(subject, order) and not (is_it and _is_role(subject, rules))
+        is_elsewhere = is_elsewhere or is_carried
+        is_carried = is_elsewhere and (is_carried or is_it or makes_beside(subject))
         part_before = part if follows and not is_of_whole(masked) else ""
         part = part_before if goes_on_about_it(masked) else part_made(masked, order)
         rest, exemption = _prescribed(read, mask(read), earlier_sentence)
@@ -141,7 +152,6 @@ def read_prompt(text: str) -> PromptReading:
             ):
                 earlier = proposed[earlier_name]
                 proposed[earlier_name] = earlier._replace(doubt=earlier.doubt or _in_the_next(sentence, doubt))
-        is_elsewhere = goes_on and not is_of_answers(subject, order)
         elsewhere = f"may be about something else (“{subject[:_SHOWN]}”)" if is_elsewhere else None
         for name in names:
             other = None if name.startswith(_DEVICES) else elsewhere
@@ -166,6 +176,11 @@ def read_prompt(text: str) -> PromptReading:
     exemptions = tuple(exempt.values())
     proposals = list(any_hashtags(any_bullets(proposals, text)))
     return PromptReading(tuple(proposals), tuple(uncovered), plainly + prescribed, len(covered) - plainly, exemptions)
+
+
+def _is_role(masked: str, rules: list[str]) -> bool:
+    """Return whether a sentence says, as a prompt begins, what its answers are: "You write tweets."."""
+    return masked in rules[:_ROLE] and is_role(masked)
 
 
 def _is_headed_by_edge(name: str, around: str | None, masked: str) -> bool:

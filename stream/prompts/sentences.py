@@ -43,8 +43,6 @@ MAX_SENTENCE = 2_000  #: characters read from one sentence
 
 _BUILT = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8"))
 _SAYS = read_patterns(_BUILT["patterns"])
-_LABEL = _SAYS["label"].groupindex["label"]
-_REST = _SAYS["label"].groupindex["rest"]
 _REWORDED, _REWORDED_LAST = (
     [
         (compile_pattern(pattern.replace("LANGUAGE", "|".join(LANGUAGES))), wording)
@@ -206,11 +204,13 @@ def names_a_case(sentence: str) -> bool:
 
 def _label(sentence: str, masked: str) -> tuple[str, str]:
     """Return the label at a sentence's head, and the rest; "" and the sentence if it has none."""
-    match = _SAYS["label"].match(masked)
+    matches = (_SAYS[key].match(masked) for key in ("bracketed", "arrowed", "label"))
+    match = next((one for one in matches if one is not None), None)
     if match is None:
         return "", sentence
-    label = sentence[slice(*match.span(_LABEL))].strip()
-    named = masked[slice(*match.span(_LABEL))]
+    groups = match.re.groupindex
+    label = sentence[slice(*match.span(groups["label"]))].strip()
+    named = masked[slice(*match.span(groups["label"]))]
     if len(label.split()) > _WORDS or (_SAYS["clause"].search(named) is not None and kind_of(label) != FORBIDS):
         return "", sentence
-    return label, sentence[match.start(_REST) :]
+    return label, sentence[match.start(groups["rest"]) :]

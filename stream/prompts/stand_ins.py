@@ -52,6 +52,7 @@ def _stands_in(sentence: str) -> bool:
         or _drops_the_act(masked)
         or _SAYS["two_texts"].search(masked) is not None
         or _SAYS["no_question"].search(masked) is not None
+        or _is_brief_for_some(masked)
         or (_SAYS["brief_refusal"].search(masked) is not None and _is_of_some(sentence, masked))
     )
 
@@ -74,6 +75,15 @@ def _is_prescribed(sentence: str, masked: str) -> bool:
         return False
     quote = next((one[0] for one in QUOTED.finditer(sentence) if one.end() > match.start()), "")
     return len(quote.split()) >= _FEW and _SAYS["within"].search(masked[match.end() :]) is None
+
+
+def _is_brief_for_some(masked: str) -> bool:
+    """Return whether a sentence gives some questions a word or a line: "Yes/no questions get a one-liner."."""
+    match = _SAYS["brief_for"].search(masked)
+    if match is None:
+        return False
+    kinds = (match["what"] or match["which"]).casefold().replace("/", " ").split()[:-1]
+    return not (_OF_ALL | {"the", "their", "user", "user's", "your"}).issuperset(kinds)
 
 
 def _drops_the_act(masked: str) -> bool:

@@ -1,0 +1,59 @@
+"""What is said of a text that is no answer, in the sentence after the one that names it, binds no answer."""
+
+import pytest
+
+from turnsignal.stream.prompts.reader import read_prompt
+
+ROLE = "You are the support assistant of a web shop.\n\n"
+FORMS = ["{}", "- Be friendly.\n- {}\n- Stay on topic."]
+
+
+def active(prompt: str) -> list[str]:
+    return [one.check for one in read_prompt(prompt).proposals if one.doubt is None]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "You can create tickets. Keep them under 50 words.",
+        "You can leave a note on the account. Keep it under 20 words.",
+        "You may also post status updates. Write them in lowercase.",
+        "You can send SMS messages. They must not exceed 160 characters.",
+        "You write commit messages, too. They should be lowercase and under 50 characters.",
+        "Your tool `notify` sends push messages. Keep those under 100 characters and don't use emojis in them.",
+        "Refund memos are stored in the CRM. Limit these to 60 words and use no exclamation marks.",
+        "Handover notes are read by agents. Keep them under 80 words. Start with the ticket number. No emojis.",
+        'Escalation notes go to a human. Keep them under 40 words and start with "ESC".',
+    ],
+)
+def test_what_is_said_of_another_text_binds_no_answer(form: str, rule: str) -> None:
+    assert active(ROLE + form.format(rule)) == []
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Customers like short answers. Keep them under 50 words.",
+        "Your messages are shown in a narrow window. Keep them under 300 characters.",
+        "Your answers are shown on a phone, so keep them below 300 words.",
+        "You can create tickets. Always answer in English.",
+        "You can create tickets. Never use emojis.",
+        "Write clear replies. Keep them under 50 words.",
+        "Answer questions about orders. Keep answers under 50 words.",
+    ],
+)
+def test_what_is_said_of_answers_does(form: str, rule: str) -> None:
+    assert len(active(ROLE + form.format(rule))) == 1
+
+
+@pytest.mark.parametrize("start", ["You write tweets.", "You are a copywriter. Write product descriptions."])
+def test_what_a_prompt_begins_with_is_the_answer(start: str) -> None:
+    assert active(f"{start} Keep them under 60 words.") == ["length.number_words(at_most=59)"]
+
+
+def test_a_text_is_told_of_until_a_rule_names_all_answers() -> None:
+    prompt = "You can create tickets. Keep them short. No emojis. Never use tables. No links."
+    sentences = [one.sentences[0] for one in read_prompt(ROLE + prompt).proposals if one.doubt is None]
+    assert sentences == ["Never use tables.", "No links."]
