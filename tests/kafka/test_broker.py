@@ -65,7 +65,7 @@ def test_records_outlive_a_crash_and_a_clean_stop_on_the_same_address(own: Proce
         write(address, scores, [b"before the crash"])
         own.crash()
         assert own.process.pid is None
-        own.start(180.0)
+        own.start()
         write(address, scores, [b"before the stop"])
         own.restart()
         assert own.address == address
@@ -105,7 +105,7 @@ def test_a_stranger_with_the_same_process_id_is_never_ended(own: ProcessBroker) 
 def test_a_broker_that_does_not_start_shows_the_end_of_its_log(own: ProcessBroker) -> None:
     own.process.properties["node.id"] = "-7"
     with pytest.raises(TurnsignalError, match=r"node\.id"):
-        own.start(180.0)
+        own.start()
 
 
 def test_a_broker_given_by_address_is_used_and_never_stopped(broker: Broker) -> None:

@@ -82,7 +82,7 @@ def test_a_commit_ends_after_all_brokers_were_gone(broker: Broker, tmp_path: Pat
 
         commit(1)
         own.crash()
-        own.start(180.0)
+        own.start()
         thread = threading.Thread(target=commit, args=(2,), daemon=True)
         thread.start()
         thread.join(60)
