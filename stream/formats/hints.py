@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from turnsignal.stream.formats.human_scores import VOTED
 from turnsignal.stream.formats.messages import role_of
 
 #: Words for who speaks that logs use beside those that are read without a mapping; guesses, to be read before use.
@@ -75,8 +76,8 @@ HINTS = {
     "platform": ("platform", "channel", "channel_type"),
     "user_id": ("user_id", "userid", "customer_id", "user"),
 }
-#: Words for what people say of an answer, and those that may stand behind them.
-VOTES = frozenset(("vote", "feedback", "thumbs", "thumb", "rating", "helpful", "like", "liked", "stars", "bewertung"))
+#: Words for what people say of an answer, in stars, too, and those that may stand behind them.
+VOTES = VOTED | frozenset(("rating", "stars", "bewertung"))
 _OF_VOTES = frozenset(("up", "score", "value", "type", "rating"))
 #: Words for the number that a turn has in its conversation.
 _PLACES = frozenset(("index", "idx", "turn", "seq", "sequence", "order", "position", "pos", "step", "ordinal"))

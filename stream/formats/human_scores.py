@@ -29,15 +29,8 @@ _UP = (
 )
 _DOWN = ("down", "0", "0.0", "-1", "-1.0", "false", "no", "dislike", "disliked", "negative", "bad", "not_helpful")
 _VOTES = {**dict.fromkeys(_UP, 1), **dict.fromkeys((*_DOWN, "unhelpful", "thumbs_down", "thumbsdown", "👎"), -1)}
-_VOTED = {
-    "thumb",
-    "thumbs",
-    "vote",
-    "feedback",
-    "like",
-    "liked",
-    "helpful",
-}  #: words in the names of votes
+#: Words in the names of votes.
+VOTED = frozenset(("thumb", "thumbs", "vote", "feedback", "like", "liked", "helpful"))
 JUDGED = "scores by evaluators and judges left out"
 _MACHINES = ("eval", "model", "auto_eval", "llm", "code", "evaluator")  #: sources that are no people
 _MOST = 1_000  #: characters of the reason
@@ -132,7 +125,7 @@ def names_vote(titled: str) -> bool:
     (True, True, False)
     """
     words = {"".join(filter(str.isalpha, word)) for word in titled.lower().replace("-", "_").split("_")}
-    return not words.isdisjoint(_VOTED) or words == {"user", "score"}  # LangSmith's word for a thumb
+    return not words.isdisjoint(VOTED) or words == {"user", "score"}  # LangSmith's word for a thumb
 
 
 def _vote(titled: str, given: Any, text: Any, kind: str) -> int | None:
