@@ -25,7 +25,6 @@ from turnsignal.agents.worker.consumer import PartitionApp
 from turnsignal.agents.worker.partition_task import AppSpec
 from turnsignal.agents.worker.stored_turns import StoredTurns
 from turnsignal.agents.worker.tasks import TaskManager
-from turnsignal.stream.conversations.decoded import DecodedConversations
 from turnsignal.stream.judging.judges import judged_scorers
 from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.processor import PartitionProcessor
@@ -48,8 +47,6 @@ def make_spec(settings: Settings, suite: Suite) -> AppSpec:
     outputs = {name: topic for name, topic in names.items() if name != VERDICTS}
     skip_applied, full_letters = settings.delivery != "exactly_once", settings.dead_letters == "full"
 
-    decoded = DecodedConversations()
-
     def make(partition: int, store: MutableMapping[bytes, bytes]) -> PartitionProcessor:
         return PartitionProcessor(
             suite,
@@ -63,7 +60,6 @@ def make_spec(settings: Settings, suite: Suite) -> AppSpec:
             full_letters=full_letters,
             cpu_clock=time.thread_time,
             lenient=settings.lenient_turns,
-            decoded=decoded,
         )
 
     def work(partition_processor: PartitionProcessor, records: Mapping[str, list[Any]], now: float) -> BatchResult:

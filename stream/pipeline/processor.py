@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any
 
 from turnsignal.stream.conversations.clock import Moment, StreamClock
-from turnsignal.stream.conversations.decoded import DecodedConversations
 from turnsignal.stream.conversations.recent_ids import Seen
 from turnsignal.stream.conversations.state import Conversation, JudgedState, peek, restore, restore_judged
 from turnsignal.stream.errors import Refused
@@ -51,8 +50,7 @@ class PartitionProcessor:
     skip_applied: skip turns that a conversation has taken in already (needed when outputs and position do not commit
     together); full_letters: dead letters keep what came; observer: of a replay, where no batch is ever thrown away;
     cpu_clock: seconds of processor time, without which the scorers of a turn have no budget; environment: which one
-    moves means, windows, series and figures, None is production; lenient: read turns that deviate a little; decoded:
-    shared by the processors of a process, whose memory it bounds.
+    moves means, windows, series and figures, None is production; lenient: read turns that deviate a little.
     """
 
     def __init__(
@@ -71,7 +69,6 @@ class PartitionProcessor:
         cpu_clock: Callable[[], float] | None = None,
         environment: str | None = None,
         lenient: bool = False,
-        decoded: DecodedConversations | None = None,
     ) -> None:
         self.store: MutableMapping[bytes, bytes] = {} if store is None else store
         self.topic, self.feedback_topic, self.verdicts_topic = topic, feedback_topic, verdicts_topic
@@ -91,7 +88,6 @@ class PartitionProcessor:
         self._live: dict[bytes, Conversation | None] = {}  # touched by this batch, with more to come
         self._changes: dict[bytes, bytes | None] = {}  # touched by this batch, and put away
         self._erased: dict[bytes, float] = {}  # on request, and when: verdicts may still be on their way
-        self._decoded = DecodedConversations() if decoded is None else decoded
         self._idle = self._output = self._new_output()  # what stands between batches, and is never written to
         self._allowance = Allowance(None)
 
@@ -213,18 +209,17 @@ class PartitionProcessor:
         return result
 
     def _put_away(self, key: bytes) -> None:
-        """Encode a conversation that was touched; should it be touched again, it is read back or still decoded."""
-        if key not in self._live:
-            return
-        state = self._live.pop(key)
-        snapshot = self._put(key, state)
-        if state is not None and snapshot is not None:
-            self._decoded.put(key, snapshot, state)
+        """Encode a conversation that was touched; should it be touched again, it is read back.
 
-    def _put(self, key: bytes, state: Conversation | JudgedState | None) -> bytes | None:
+        To keep it decoded is not worth it: what is kept is cold in the CPU's caches by then, and so is the memory that
+        it frees when it gives way.
+        """
+        if key in self._live:
+            self._put(key, self._live.pop(key))
+
+    def _put(self, key: bytes, state: Conversation | JudgedState | None) -> None:
         snapshot = self._changes[key] = None if state is None else state.snapshot()
         self._allowance.write(len(snapshot or b""))
-        return snapshot
 
     def _load(self, key: bytes) -> Conversation | None:
         if key in self._live:
@@ -232,7 +227,7 @@ class PartitionProcessor:
         value = self._changes[key] if key in self._changes else self.store.get(key)
         if value is None:
             return None
-        state = self._live[key] = self._decoded.take(key, value) or restore(value)
+        state = self._live[key] = restore(value)
         return state
 
     def _load_judged(self, key: bytes) -> JudgedState | None:
