@@ -94,6 +94,7 @@ class JudgeAsker:
                 finally:
                     asked.count(self._judge, call, used.unknown - before)
                 asked.take(self._judge, call, reply)
+                self._warn_of_overrun(call, reply)
                 if reply.problem:
                     return Judgement(reasoning=reply.problem, unscored=Unjudged.PARSE)
                 inquiry.on_reply(reply.text)
@@ -107,6 +108,20 @@ class JudgeAsker:
             asked.attempts, asked.latency = used.made, loop.time() - begun
         assert inquiry.judgement is not None, "an inquiry without a prompt has a judgement"
         return inquiry.judgement
+
+    def _warn_of_overrun(self, call: ProviderCall, reply: ProviderReply) -> None:
+        """Say once of an endpoint that it counts more than a call was to take, so that a budget can be passed."""
+        read, written = reply.input or 0, reply.output or 0
+        most = call.prompt.most_tokens
+        if self._endpoint.has_overrun or (read <= most and written <= call.max_output):
+            return
+        self._endpoint.has_overrun = True
+        logger.warning(
+            "%s: expected at most %d tokens read and %d written (max_output) for a call, the endpoint counts %d and %d:"
+            " they are paid for as counted, and a budget is passed by what a call takes beyond; raise max_output of the"
+            " judge, or have the endpoint keep to it",
+            *(self._judge.endpoint_name, most, call.max_output, read, written),
+        )
 
     def _call(self, inquiry: Inquiry, verdict: str) -> ProviderCall:
         part = self._judge.part

@@ -146,6 +146,8 @@ class OpenAICompatible:
         elif finish == "content_filter":
             problem = "the endpoint's filter kept the reply back"
         model = getattr(completion, "model", None)
+        if refusal and not text:
+            text = refusal  # it was written and is paid for, too
         return ProviderReply(
             text if isinstance(text, str) else None,
             model if isinstance(model, str) else None,

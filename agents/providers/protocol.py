@@ -6,6 +6,8 @@ from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.judging.prompt import Prompt
 from turnsignal.stream.records.verdicts import MAX_NAME, MAX_REASONING, Unjudged, clean
 
+MOST_TOKENS = 10_000_000  #: that an endpoint may count for one call: no model reads or writes more
+
 
 class ProviderCall(NamedTuple):
     """One call. verdict: id of the verdict that it is for; temperature: None leaves it to the endpoint."""
@@ -22,7 +24,8 @@ class ProviderCall(NamedTuple):
 class ProviderReply(NamedTuple):
     """What came back. text: None where the model wrote none; problem: why it cannot be read, as when it was cut off.
 
-    model: that says it answered; input, output: tokens as the endpoint counted them, None where it did not.
+    model: that says it answered; input, output: tokens as the endpoint counted them, also beyond what was asked for;
+    None where it did not.
     """
 
     text: str | None
@@ -59,10 +62,11 @@ class ProviderError(TurnsignalError):
         self.free = free
 
 
-def clean_reply(reply: object, call: ProviderCall) -> ProviderReply:
-    """Return a reply of texts that can be written and of counts that the call can have had, whoever made it.
+def clean_reply(reply: object) -> ProviderReply:
+    """Return a reply of texts that can be written and of counts that can be counts, whoever made it.
 
-    Raises ProviderError where it is none.
+    No tokens that were read, or none that were written beside a text, are no count. Raises ProviderError where it is no
+    reply.
     """
     if not isinstance(reply, ProviderReply):
         msg = f"expected a ProviderReply, got {type(reply).__name__}"
@@ -71,15 +75,16 @@ def clean_reply(reply: object, call: ProviderCall) -> ProviderReply:
     return ProviderReply(
         text.encode("utf-8", "replace").decode() if isinstance(text, str) else None,
         clean(model, MAX_NAME) or None if isinstance(model, str) else None,
-        _count(tokens_in, call.prompt.most_tokens),
-        _count(tokens_out, call.max_output),
+        _count(tokens_in, 1),
+        _count(tokens_out, 1 if text else 0),
         clean(str(problem), MAX_REASONING),
     )
 
 
-def _count(tokens: Any, most: int) -> int | None:
-    """Return a count as far as it is possible, None where there is none: nobody pays for more than was asked for."""
-    return min(tokens, most) if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens >= 0 else None
+def _count(tokens: Any, least: int) -> int | None:
+    """Return a count of tokens, None where it is none."""
+    is_count = isinstance(tokens, int) and not isinstance(tokens, bool) and least <= tokens <= MOST_TOKENS
+    return tokens if is_count else None
 
 
 class Provider(Protocol):

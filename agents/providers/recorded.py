@@ -28,8 +28,10 @@ class RecordedVerdicts:
         if verdict.unscored is not None and verdict.label is None and not verdict.claims:
             raise ProviderError(verdict.reasoning or str(verdict.unscored), reason=verdict.unscored)
         reply = {name: _field(name, part, verdict) for name, part in call.prompt.schema["properties"].items()}
-        tokens = verdict.tokens
-        return ProviderReply(orjson.dumps(reply).decode(), verdict.judge.answered, tokens.input, tokens.output)
+        # Those of all its calls, none where it had been remembered: a call of its own would have had some.
+        tokens_in = min(verdict.tokens.input, call.prompt.most_tokens) or 1
+        tokens_out = min(verdict.tokens.output, call.max_output) or 1
+        return ProviderReply(orjson.dumps(reply).decode(), verdict.judge.answered, tokens_in, tokens_out)
 
     async def close(self) -> None:
         """Nothing to let go of."""

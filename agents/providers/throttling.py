@@ -63,6 +63,7 @@ class ThrottledEndpoint:
         self._wait = _Waiting(first_wait)
         self._on_request = on_request
         self.at_once = part.at_once
+        self.has_overrun = False  #: whether it was said that it counts more tokens than a call allows
         self.yielding = 0  #: exchanges in flight with which it failed, and which let others try it first
         self.take_share(1.0)
 
@@ -123,7 +124,7 @@ class ThrottledEndpoint:
             used.unknown += 1
             began = time.monotonic()
             try:
-                reply = clean_reply(await self._provider.ask(call), call)
+                reply = clean_reply(await self._provider.ask(call))
             except ProviderError as error:
                 used.unknown -= error.free
                 self._on_request(_outcome(error), time.monotonic() - began)

@@ -34,7 +34,7 @@ class Budget:
         )
 
     def settle(self, most: int, cost: int) -> None:
-        """Put the real cost in the place of what was reserved for it."""
+        """Put the real cost in the place of what was reserved for it, also where it is more."""
         self.reserved -= most
         self.spend(cost)
 

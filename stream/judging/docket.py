@@ -5,7 +5,8 @@ transaction, sends the named calls only then, and settles each with its verdict.
 stored state goes on; exchanges come again from the committed position.
 
 Order: the position is the lowest undecided offset, and the decided ones above it stand in the state, so one call that
-hangs holds up nobody. Money: a call is named with its greatest price before it is sent. What was in flight at a kill
+hangs holds up nobody. Money: a call is named with its greatest price before it is sent; one that costs more all the
+same, as its endpoint keeps to no max_output, is spent as it costs, and no more are named. What was in flight at a kill
 counts as spent, since it may have been; an exchange that was in flight at two kills is asked about while no other is,
 so that the third one is its own doing, after which it is not asked about again. A pacer thins what is asked, so that
 the money lasts the day; the probability stands on the verdict.
@@ -14,7 +15,7 @@ the money lasts the day; the probability stands on the verdict.
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from turnsignal.stream.judging.budget import Budget
+from turnsignal.stream.judging.budget import MOST_MONEY, Budget
 from turnsignal.stream.judging.deliberation import Deliberation, is_measured
 from turnsignal.stream.judging.docket_entries import (
     DocketResult,
@@ -247,7 +248,7 @@ class Docket:
                 left = {}  # until a call in flight is settled
 
     def settle(self, call: ReservedCall, verdict: Verdict, cost: int) -> None:
-        """Take the verdict that came of a call, and what it cost in billionths, at most what was reserved for it.
+        """Take the verdict that came of a call, and what it cost in billionths; more than was reserved is spent, too.
 
         A verdict that its readers would refuse becomes an `error` here, before anything is changed.
         """
@@ -258,7 +259,7 @@ class Docket:
         if verdict.unscored is None:
             self._answers.remember(call.judge, call.material, verdict)
         del self._in_flight[question]
-        cost = max(0, min(cost, call.most))
+        cost = min(MOST_MONEY, max(0, cost))
         self._budget.settle(call.most, cost)
         self._pacer.on_decided(cost)
         self._decide(question, verdict)

@@ -113,6 +113,11 @@ async def chat(request: web.Request) -> web.StreamResponse:
         "refusal": completion(None, model, message={"refusal": "I cannot help with that."}),
         "length": completion(text[: len(text) // 2], model, finish="length"),
         "filter": completion(None, model, finish="content_filter"),
+        "zero-usage": completion(text, model, usage={"prompt_tokens": 0, "completion_tokens": 0}),
+        "refused-for-nothing": completion(
+            None, model, message={"refusal": "I cannot."}, usage={"prompt_tokens": 9, "completion_tokens": 0}
+        ),
+        "talkative": completion(text, model, usage={"prompt_tokens": 100, "completion_tokens": 5_000}),
         "megabyte": completion(" " * 1_000_000 + text, model),
         "no-usage": completion(text, model, usage=None),
         "odd-usage": completion(text, model, usage={"prompt_tokens": "many", "completion_tokens": -5}),

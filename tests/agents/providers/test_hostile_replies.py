@@ -14,6 +14,7 @@ from turnsignal.agents.providers.openai_compatible import OpenAICompatible
 from turnsignal.agents.providers.panels import make_asker
 from turnsignal.agents.providers.protocol import ProviderCall, ProviderReply
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
+from turnsignal.stream.judging.budget import Budget
 from turnsignal.stream.judging.judges import NANO, EndpointPart, JudgePart, JudgingPart, make_judge
 from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.records.turns import Document
@@ -54,15 +55,29 @@ def test_a_number_beyond_all_numbers_does_not_fit(endpoint: Served) -> None:
     assert "relevance: expected a label for each of 1 to 1" in verdict.reasoning
 
 
-def test_no_more_tokens_are_counted_and_paid_for_than_the_call_can_have_had(endpoint: Served) -> None:
-    model = once("huge-usage")
+@pytest.mark.parametrize("what", ["huge-usage", "zero-usage", "odd-usage", "refused-for-nothing"])
+def test_a_count_of_tokens_that_can_be_none_costs_the_most_that_the_call_can(endpoint: Served, what: str) -> None:
+    model = once(what)
     (verdict,) = ask(endpoint, model, max_output=64)
     (call,) = endpoint.calls(model)
-    judge = a_judge(model, max_output=64, attempts=1)
-    assert verdict.unscored is None
-    assert verdict.tokens.output == 64
-    assert sum(len(message["content"]) for message in call["body"]["messages"]) <= verdict.tokens.input < 10_000
-    assert verdict.cost * NANO <= judge.greatest_cost(1, verdict.tokens.input)
+    written, read = a_judge(model).cost(0, 64), sum(len(message["content"]) for message in call["body"]["messages"])
+    assert 0 < verdict.tokens.output < 64
+    assert verdict.cost * NANO >= written + (0 if what == "refused-for-nothing" else a_judge(model).cost(read, 0))
+
+
+def test_tokens_beyond_what_was_asked_for_are_paid_for_as_counted_and_said_once(
+    endpoint: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    budget = Budget(a_judge("talkative").cost(100, 5_000))
+    verdicts = ask(
+        endpoint, once("talkative"), *[an_exchange()] * 8, max_output=64, budget=budget, part=EndpointPart(at_once=2)
+    )
+    reasons = [verdict.unscored for verdict in verdicts]
+    assert Unjudged.BUDGET in reasons
+    assert {verdict.tokens.output for verdict in verdicts if verdict.unscored is None} == {5_000}
+    assert budget.spent == sum(round(verdict.cost * NANO) for verdict in verdicts) >= (budget.limit or 0)
+    (warning,) = (record.getMessage() for record in caplog.records if record.name == "turnsignal.judging")
+    assert "64 written (max_output) for a call, the endpoint counts 100 and 5000" in warning
 
 
 @pytest.mark.parametrize("what", ["garbage", "half-close", "no-choices"])

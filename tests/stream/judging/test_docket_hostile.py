@@ -101,11 +101,26 @@ def test_names_and_reasons_that_are_too_long_are_cut_and_not_refused() -> None:
     assert (written.value, len(written.judge.answered or ""), len(written.reasoning)) == (1.0, 200, 2_000)
 
 
-def test_a_call_costs_no_more_than_was_reserved_for_it_and_money_has_an_end() -> None:
+def test_a_call_that_costs_more_than_was_reserved_for_it_ends_all_others_of_the_day() -> None:
     docket = Docket([FIRST], 10 * MOST, 1e9)
     call = one_call(docket)
+    docket.settle(call, served(call), 11 * MOST)
+    batch = docket.prepare()
+    assert decode_docket(batch.changes[STATE] or b"").spent == 11 * MOST
+    later = Docket([FIRST], 10 * MOST, 1e9, {STATE: batch.changes[STATE] or b""})
+    for each in (docket, later):
+        each.take([queued(1)])
+        each.reserve_calls(NOON, ROOM)
+        ended = each.prepare()
+        assert (ended.calls, [verdict.unscored for verdict in ended.verdicts]) == ([], [Unjudged.BUDGET])
+        assert each.left(NOON) == 0
+
+
+def test_money_has_an_end() -> None:
+    docket = Docket([FIRST], None, 1e9)
+    call = one_call(docket)
     docket.settle(call, served(call), 10**30)
-    assert decode_docket(docket.prepare().changes[STATE] or b"").spent == call.most
+    assert decode_docket(docket.prepare().changes[STATE] or b"").spent == MOST_MONEY
     budget = Budget(None)
     for _ in range(5):
         budget.reserve(MOST_MONEY)
