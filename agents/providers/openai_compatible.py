@@ -8,6 +8,7 @@ An endpoint counts as down by what HTTP says before there is a reply: no connect
 403, 404 or 5xx. What is wrong with a reply of status 200 (no completion, too large, broken off) is one exchange's.
 """
 
+import re
 import time
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -24,6 +25,8 @@ _GIVEN_UP = (408, 502, 504, 524)  #: statuses of gateways behind which a model m
 _UNSENT = ("ConnectError", "ConnectTimeout", "PoolTimeout", "UnsupportedProtocol", "ProxyError")  #: of its client
 _TIMEOUTS = ("ReadTimeout", "WriteTimeout")  #: of its client, which are no fault of a reply
 _NO_KEY = "none"  #: the client sends one always
+_SHORTEST_KEY = 8  #: characters; what is shorter ("EMPTY", "ollama") is no secret, and may be a word of an answer
+_KEY_MARKER = "[key]"
 _FINAL = {400: "the request", 401: "the key", 403: "the key", 404: "the model or the URL", 422: "the request"}
 
 
@@ -82,6 +85,7 @@ class OpenAICompatible:
         # OpenAI's newer models refuse max_tokens; most other servers know nothing else.
         self._limit = "max_completion_tokens" if endpoint.name == "openai" else "max_tokens"
         self._sdk = make_client(endpoint)
+        self._key = _key_pattern(endpoint)
 
     async def ask(self, call: ProviderCall) -> ProviderReply:
         """Answer one prompt; raises ProviderError."""
@@ -136,25 +140,30 @@ class OpenAICompatible:
         if not isinstance(choices, list) or not choices or (message := getattr(choices[0], "message", None)) is None:
             raise self._malformed_reply(type(completion).__name__)
         usage = getattr(completion, "usage", None)
-        text, refusal = getattr(message, "content", None), getattr(message, "refusal", None)
+        text, refusal = (self._text(getattr(message, name, None)) for name in ("content", "refusal"))
         finish = getattr(choices[0], "finish_reason", None)
         problem = ""
         if refusal:
-            problem = f"the model refused: {clean(str(refusal), 200)}"
+            problem = f"the model refused: {clean(refusal, 200)}"
         elif finish == "length":
             problem = "the reply was cut off: max_output of the judge is too small for it"
         elif finish == "content_filter":
             problem = "the endpoint's filter kept the reply back"
-        model = getattr(completion, "model", None)
         if refusal and not text:
             text = refusal  # it was written and is paid for, too
         return ProviderReply(
-            text if isinstance(text, str) else None,
-            model if isinstance(model, str) else None,
+            text,
+            self._text(getattr(completion, "model", None)),
             getattr(usage, "prompt_tokens", None),
             getattr(usage, "completion_tokens", None),
             problem,
         )
+
+    def _text(self, value: object) -> str | None:
+        """Return a text of a reply without the endpoint's key, which a gateway may quote; None for what is no text."""
+        if not isinstance(value, str):
+            return None
+        return value if self._key is None else self._key.sub(_KEY_MARKER, value)
 
     def _malformed_reply(self, got: str) -> ProviderError:
         detail = f"{self._endpoint.name}: expected a chat completion, got something else ({got})"
@@ -178,6 +187,14 @@ class OpenAICompatible:
             return ProviderError(detail, down=True, free=True)
         detail = f"{name}: it refuses {_FINAL.get(status, 'the request')} (HTTP status {status})"
         return ProviderError(detail, down=status in (401, 403, 404), free=True)
+
+
+def _key_pattern(endpoint: Endpoint) -> re.Pattern[str] | None:
+    """Match an endpoint's key, also as JSON may spell it: a text of a reply is most often JSON itself."""
+    key = endpoint.key.get_secret_value() if endpoint.key else ""
+    if len(key) < _SHORTEST_KEY:
+        return None
+    return re.compile("".join(rf"(?:\\?{re.escape(letter)}|\\u00(?i:{ord(letter):02x}))" for letter in key))
 
 
 def _is_unsent(cause: BaseException | None) -> bool:

@@ -71,6 +71,7 @@ async def chat(request: web.Request) -> web.StreamResponse:
         error = {"error": {"message": f"no, {request.headers.get('Authorization')}", "type": "x"}}
         return web.json_response(error, status=int(what), headers=headers)
     text = await reply_to(body)
+    authorization = request.headers.get("Authorization", "")
     if what == "delay":
         await asyncio.sleep(float(options["seconds"]))
     if what == "some-hang" and "07." in text_of(body):
@@ -118,6 +119,9 @@ async def chat(request: web.Request) -> web.StreamResponse:
             None, model, message={"refusal": "I cannot."}, usage={"prompt_tokens": 9, "completion_tokens": 0}
         ),
         "talkative": completion(text, model, usage={"prompt_tokens": 100, "completion_tokens": 5_000}),
+        "echo": completion(text.replace("Answered", authorization), authorization),
+        "echo-spelt": completion(text.replace("Answered", authorization.replace("s", "\\u0073")), model),
+        "echo-refusal": completion(None, model, message={"refusal": authorization}),
         "megabyte": completion(" " * 1_000_000 + text, model),
         "no-usage": completion(text, model, usage=None),
         "odd-usage": completion(text, model, usage={"prompt_tokens": "many", "completion_tokens": -5}),

@@ -280,6 +280,19 @@ def test_the_key_stands_in_no_verdict_and_in_no_log(endpoint: Served, caplog: py
     assert KEY not in repr(Endpoint("lab", endpoint.url, SecretStr(KEY)))
 
 
+@pytest.mark.parametrize("what", ["echo", "echo-spelt", "echo-refusal"])
+def test_a_reply_that_quotes_the_key_is_read_without_it(endpoint: Served, what: str) -> None:
+    (verdict,) = ask(endpoint, once(what))
+    assert verdict.unscored is (Unjudged.PARSE if what == "echo-refusal" else None)
+    assert KEY not in VERDICTS.dump_json(verdict).decode()
+    assert "Bearer [key]" in verdict.reasoning
+
+
+def test_a_key_that_may_be_a_word_of_an_answer_takes_nothing_out(endpoint: Served) -> None:
+    (verdict,) = ask(endpoint, once("answer"), key="partly")
+    assert verdict.label == "partly"
+
+
 def test_nothing_of_the_environment_goes_to_an_endpoint(endpoint: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """The client would send OpenAI's key, organisation and headers to whatever URL it has."""
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_WEBHOOK_SECRET"):
