@@ -3,8 +3,10 @@
 TURNSIGNAL_JUDGE_<ENDPOINT>_URL, _KEY or _KEY_FILE; four endpoints have a URL of their own.
 """
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
+from urllib.parse import SplitResult
 
 from pydantic import SecretStr
 
@@ -17,6 +19,8 @@ KNOWN_URLS = {
     "google": "https://generativelanguage.googleapis.com/v1beta/openai",
     "ollama": "http://localhost:11434/v1",
 }
+#: a name without a dot, which is looked up near here; not a number, which is an address anywhere: 134744072 is 8.8.8.8
+_NEAR = re.compile(r"(?!(?:0x[0-9a-f]*|[0-9]+)\Z)[a-z0-9_-]+\Z")
 
 
 class Endpoint(NamedTuple):
@@ -39,20 +43,21 @@ def find_endpoint(name: str, env: Mapping[str, str]) -> Endpoint:
         msg = f"{variable}: expected the URL of the endpoint {name} that a judge names, got none; endpoints with a URL"
         msg += f" of their own are {', '.join(KNOWN_URLS)}, scripted needs none"
         raise ConfigError(msg)
-    host = _check_url(variable, url)
+    parts = _read_url(variable, url)
     key = _read_key(name, env)
     if key is None and url == KNOWN_URLS.get(name) and name != "ollama":
         msg = f"{judge_variable(name, 'KEY')}: expected the key of the endpoint {name} that a judge names, got none;"
         msg += f" or put it into a file and name that in {judge_variable(name, 'KEY_FILE')}"
         raise ConfigError(msg)
-    if key is not None and url.startswith("http:") and not is_loopback(host) and "." in host:
+    host = str(parts.hostname)  # in lower case, as is the scheme
+    if key is not None and parts.scheme != "https" and not is_loopback(host) and not _NEAR.match(host):
         msg = f"{variable}: expected https, as a key is sent there; got http to another machine"
         raise ConfigError(msg)
-    return Endpoint(name, url.rstrip("/"), key)
+    return Endpoint(name, parts.geturl().rstrip("/"), key)
 
 
-def _check_url(variable: str, url: str) -> str:
-    """Return the host; the URL itself is not repeated, as somebody may have put a password into it."""
+def _read_url(variable: str, url: str) -> SplitResult:
+    """Return the parts of a URL; the URL itself is not repeated, as somebody may have put a password into it."""
     parts = split_url(url)
     if parts is None or parts.query or parts.fragment:
         msg = f"{variable}: expected a URL such as https://gateway.example/v1, got something else"
@@ -61,7 +66,7 @@ def _check_url(variable: str, url: str) -> str:
         msg = f"{variable}: expected a URL without user and password, got one with; a key goes into"
         msg += f" {variable.removesuffix('URL')}KEY"
         raise ConfigError(msg)
-    return str(parts.hostname)
+    return parts
 
 
 def _read_key(name: str, env: Mapping[str, str]) -> SecretStr | None:

@@ -64,13 +64,14 @@ class _BoundedClient(openai.DefaultAsyncHttpxClient):
 def make_client(endpoint: Endpoint) -> openai.AsyncOpenAI:
     """Make a client of one endpoint, to which nothing of the environment goes.
 
-    A reply of more than MAX_REPLY bytes raises TooLargeError.
+    Only a proxy of the environment is taken, and that for https alone, of which it sees no more than the host: over
+    http it would see the key. A reply of more than MAX_REPLY bytes raises TooLargeError.
     """
     client = openai.AsyncOpenAI(
         api_key=endpoint.key.get_secret_value() if endpoint.key else _NO_KEY,
         base_url=endpoint.url,
         max_retries=0,
-        http_client=_BoundedClient(follow_redirects=False),
+        http_client=_BoundedClient(follow_redirects=False, trust_env=endpoint.url.startswith("https:")),
     )
     client.organization = client.project = client.admin_api_key = None
     client._custom_headers = {}

@@ -305,6 +305,20 @@ def test_nothing_of_the_environment_goes_to_an_endpoint(endpoint: Served, monkey
     assert "stray-secret" not in str(endpoint.calls(model))
 
 
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
+def test_no_proxy_of_the_environment_gets_what_goes_over_http(
+    endpoint: Served, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, f"http://127.0.0.1:{endpoint.port}/proxy")
+    (verdict,) = ask(endpoint, "answer", url=f"http://localhost:{endpoint.port}/v1")
+    assert verdict.unscored is None
+    monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{endpoint.port}")
+    (verdict,) = ask(endpoint, "answer", url="https://gateway.example/v1", attempts=1)
+    assert "got ProxyError" in verdict.reasoning, "a tunnel, which this endpoint makes for nobody"
+
+
 def test_no_injection_changes_where_anything_is_sent_or_what_is_asked(endpoint: Served) -> None:
     model = once("answer")
     exchanges = [an_exchange(prompt=text, response=text, documents=[Document("d", text=text)]) for text in INJECTIONS]

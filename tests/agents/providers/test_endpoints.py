@@ -32,6 +32,38 @@ def test_a_key_may_stand_in_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("host", "is_near"),
+    [
+        ("127.0.0.1:8000", True),
+        ("[::1]", True),
+        ("LocalHost", True),
+        ("gateway", True),
+        ("vllm-2_b", True),
+        ("3scale", True),
+        ("gateway.example", False),
+        ("[2001:db8::1]", False),
+        ("[fe80::1%25eth0]", False),
+        ("134744072", False),
+        ("0x08080808", False),
+        ("0X8", False),
+        ("010", False),
+        ("gateway%2eexample", False),
+        ("localhost.example", False),
+    ],
+)
+@pytest.mark.parametrize("scheme", ["http", "HTTP"])
+def test_a_key_goes_in_the_clear_to_this_machine_or_a_name_without_a_dot_only(
+    scheme: str, host: str, *, is_near: bool
+) -> None:
+    env = {"TURNSIGNAL_JUDGE_LAB_URL": f"{scheme}://{host}/v1", "TURNSIGNAL_JUDGE_LAB_KEY": SECRET}
+    if is_near:
+        assert find_endpoint("lab", env).url == f"http://{host}/v1"
+        return
+    with pytest.raises(ConfigError, match=r"_URL: expected (https, as a key is sent there|a URL such as)"):
+        find_endpoint("lab", env)
+
+
+@pytest.mark.parametrize(
     ("name", "env", "complaint"),
     [
         ("lab", {}, "TURNSIGNAL_JUDGE_LAB_URL: expected the URL of the endpoint lab"),
