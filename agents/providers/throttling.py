@@ -124,7 +124,8 @@ class ThrottledEndpoint:
             used.unknown += 1
             began = time.monotonic()
             try:
-                reply = clean_reply(await self._provider.ask(call))
+                # In a task of its own: else a provider that has this one cancelled would end it without an answer.
+                reply = clean_reply(await asyncio.ensure_future(self._provider.ask(call)))
             except ProviderError as error:
                 used.unknown -= error.free
                 self._on_request(_outcome(error), time.monotonic() - began)
@@ -136,9 +137,12 @@ class ThrottledEndpoint:
                 else:
                     self._breaker.on_answer()
                 raise
-            except BaseException:
+            except BaseException as error:
                 self._breaker.on_nothing()
-                raise
+                if isinstance(error, Exception) or _is_ours(error):
+                    raise
+                msg = f"expected an answer or a ProviderError, got {type(error).__name__}"
+                raise ProviderError(msg, reason=Unjudged.ERROR) from None
             used.unknown -= 1
             self._on_request(OK, time.monotonic() - began)
             self._breaker.on_answer()
@@ -169,6 +173,13 @@ def _outcome(error: ProviderError) -> str:
     if not error.again:
         return "refused"
     return "rate_limited" if error.free and not error.down else "error"
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Say whether this call, or the process, is to end; a provider may let out a cancellation of its own."""
+    task = asyncio.current_task()
+    is_called_off = task is not None and task.cancelling() > 0
+    return is_called_off or isinstance(error, (KeyboardInterrupt, SystemExit))
 
 
 def _any(*stops: Callable[[RetryCallState], bool]) -> Callable[[RetryCallState], bool]:

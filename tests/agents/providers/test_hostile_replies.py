@@ -8,13 +8,16 @@ import pytest
 from tests.agents.providers.conftest import Served
 from tests.agents.providers.test_asking import a_judge, ask, once
 from tests.stream.judging.exchanges import an_exchange
+from tests.stream.judging.test_docket import FIRST, NOON, queued
 from turnsignal.agents.providers.asking import JudgeAsker
 from turnsignal.agents.providers.endpoints import Endpoint
 from turnsignal.agents.providers.openai_compatible import OpenAICompatible
 from turnsignal.agents.providers.panels import make_asker
-from turnsignal.agents.providers.protocol import ProviderCall, ProviderReply
+from turnsignal.agents.providers.protocol import Provider, ProviderCall, ProviderReply
+from turnsignal.agents.providers.sending import CallSender
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
 from turnsignal.stream.judging.budget import Budget
+from turnsignal.stream.judging.docket import Docket
 from turnsignal.stream.judging.judges import NANO, EndpointPart, JudgePart, JudgingPart, make_judge
 from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.records.turns import Document
@@ -112,6 +115,24 @@ def test_the_names_of_a_jury_fit_together(endpoint: Served) -> None:
     assert is_readable(verdict)
 
 
+class OwnError(BaseException):
+    """What no `except Exception` takes."""
+
+
+class SelfCancelling:
+    """A provider that cancels the task in which it runs."""
+
+    async def ask(self, _call: ProviderCall) -> ProviderReply:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(0)
+        return ProviderReply(GOOD)
+
+    async def close(self) -> None:
+        pass
+
+
 class Own:
     """A provider of a user's own that gives, or raises, what it is told to."""
 
@@ -119,7 +140,7 @@ class Own:
         self.what = what
 
     async def ask(self, _call: ProviderCall) -> ProviderReply:
-        if isinstance(self.what, Exception):
+        if isinstance(self.what, BaseException):
             raise self.what
         return self.what  # type: ignore[no-any-return]
 
@@ -147,3 +168,24 @@ def test_whatever_a_provider_of_ones_own_gives_there_is_one_verdict(what: Any, e
     assert (verdict.unscored, verdict.attempts) == (expected, 1)
     assert 0 < verdict.cost * NANO <= judge.greatest_cost(1, 20_000)
     assert is_readable(verdict)
+
+
+@pytest.mark.parametrize("provider", [Own(asyncio.CancelledError()), Own(OwnError()), SelfCancelling()])
+def test_a_call_that_nobody_called_off_has_a_verdict_however_its_provider_ends(provider: Provider) -> None:
+    told: list[tuple[Verdict, int]] = []
+
+    async def sending() -> None:
+        sender = CallSender([FIRST], {"openai": ThrottledEndpoint(provider, EndpointPart())}, lambda _: None)
+        docket = Docket([FIRST], None, 1e9)
+        docket.take([queued(0)])
+        docket.reserve_calls(NOON, {"openai": 1})
+        (call,) = docket.prepare().calls
+        sender.send(0, [call], lambda _call, verdict, cost: told.append((verdict, cost)))
+        await sender.finish([0], 5.0)
+        await sender.close()
+
+    asyncio.run(sending())
+    ((verdict, cost),) = told
+    assert verdict.unscored is Unjudged.ERROR
+    assert "expected an answer or a ProviderError, got" in verdict.reasoning
+    assert cost == round(verdict.cost * NANO) > FIRST.cost(0, FIRST.part.max_output)
