@@ -85,8 +85,20 @@ def make_unjudged(exchange: ExchangeRecord, judge: Judge, reason: Unjudged, deta
 def readable(verdict: Verdict, exchange: ExchangeRecord, judge: Judge) -> Verdict:
     """Return a verdict as all who read it take it: what an endpoint said passes here before it is written.
 
-    Its name and its words are made to fit. What a reader would refuse all the same is an `error`, with its costs.
+    Its name and its words are made to fit. What a reader would refuse all the same is an `error`, with its costs where
+    these can be read.
     """
+    if (error := _refusal(verdict)) is None:
+        return verdict
+    detail = f"expected a verdict that its readers take, got one that they refuse ({type(error).__name__})"
+    unjudged = make_unjudged(exchange, judge, Unjudged.ERROR, detail)
+    unjudged.attempts, unjudged.tokens, unjudged.cost = verdict.attempts, verdict.tokens, verdict.cost
+    unjudged.latency = verdict.latency
+    return unjudged if _refusal(unjudged) is None else make_unjudged(exchange, judge, Unjudged.ERROR, detail)
+
+
+def _refusal(verdict: Verdict) -> Exception | None:
+    """Make a verdict fit, and return why its readers refuse it all the same; None where they take it."""
     try:
         verdict.judge.answered = clean(verdict.judge.answered or "", MAX_NAME) or None
         verdict.reasoning = clean(verdict.reasoning, MAX_REASONING)
@@ -94,12 +106,8 @@ def readable(verdict: Verdict, exchange: ExchangeRecord, judge: Judge) -> Verdic
         verdict.tokens = VerdictTokens(min(verdict.tokens.input, MOST), min(verdict.tokens.output, MOST))
         decode_verdict(VERDICTS.dump_json(verdict, exclude_none=True), verdict.conversation_id.encode())
     except (Refused, ValueError, TypeError, AttributeError, RecursionError) as error:
-        detail = f"expected a verdict that its readers take, got one that they refuse ({type(error).__name__})"
-        unjudged = make_unjudged(exchange, judge, Unjudged.ERROR, detail)
-        unjudged.attempts, unjudged.tokens, unjudged.cost = verdict.attempts, verdict.tokens, verdict.cost
-        unjudged.latency = verdict.latency
-        return unjudged
-    return verdict
+        return error
+    return None
 
 
 def with_costs(verdict: Verdict, attempts: int, tokens: tuple[int, int], cost: int, latency: float) -> Verdict:

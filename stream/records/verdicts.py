@@ -33,7 +33,6 @@ _Name = Annotated[str, Field(pattern=f"{_WORD}$"), Meta(pattern=rf"{_WORD}\Z")]
 _Rubric = Annotated[
     str, Field(max_length=200, pattern=rf"{_WORD}(\(|$)"), Meta(max_length=200, pattern=rf"{_WORD}(\(|\Z)")
 ]
-_Version = Annotated[int, Field(ge=0, le=2**31), Meta(ge=0, le=2**31)]
 EventTime = Annotated[float, Field(ge=-LATEST, le=LATEST), Meta(ge=-LATEST, le=LATEST)]
 _Reasoning = Annotated[str, Field(max_length=MAX_REASONING), Meta(max_length=MAX_REASONING)]
 
@@ -67,7 +66,7 @@ class VerdictJudge:
     provider: Short
     asked: Short
     rubric: _Rubric
-    version: _Version
+    version: Count
     prompt: Short
     answered: Short | None = None
 

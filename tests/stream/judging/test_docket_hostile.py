@@ -1,5 +1,6 @@
 """The docket amid what is hostile: exchanges that end workers, answers that cannot be kept, and requests to forget."""
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -12,7 +13,7 @@ from turnsignal.stream.judging.docket_entries import ReservedCall
 from turnsignal.stream.judging.docket_state import STATE, decode_docket
 from turnsignal.stream.judging.forgotten import SLACK, ForgottenConversations
 from turnsignal.stream.judging.remembered import CACHED
-from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, VerdictClaim, VerdictTokens
+from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, VerdictClaim, VerdictTokens, decode_verdict
 
 ROOM = {"openai": 8}
 
@@ -89,6 +90,19 @@ def test_a_verdict_that_its_readers_would_refuse_is_an_error_with_its_costs(spoi
     assert (written.unscored, written.attempts, written.tokens.output, written.cost) == (Unjudged.ERROR, 2, 4, 0.5)
     assert set(batch.changes) == {STATE}
     assert (batch.position, decode_docket(batch.changes[STATE] or b"").spent) == (1, 1_000)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"cost": float("nan")}, {"latency": -1.0}, {"attempts": -1}, {"tokens": VerdictTokens(-1, 2)}, {"attempts": "x"}],
+)
+def test_costs_that_cannot_be_read_are_left_out(changes: dict[str, Any]) -> None:
+    docket = Docket([FIRST], None, 1e9)
+    call = one_call(docket)
+    docket.settle(call, replace(served(call), **changes), 1_000)
+    (written,) = docket.prepare().verdicts
+    read = decode_verdict(VERDICTS.dump_json(written), written.conversation_id.encode())
+    assert (read.unscored, read.attempts, read.tokens.input, read.cost) == (Unjudged.ERROR, 0, 0, 0.0)
 
 
 def test_names_and_reasons_that_are_too_long_are_cut_and_not_refused() -> None:
