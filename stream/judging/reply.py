@@ -6,6 +6,7 @@ may be quoted; a label is one of the rubric's or there is none, and every text i
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -15,7 +16,9 @@ from turnsignal.stream.judging.rubric import DOCUMENT, NUMBER, Rubric, RubricSte
 from turnsignal.stream.records.verdicts import MAX_CLAIM, MAX_REASONING, clean
 
 MAX_REPLY = 200_000  #: characters of a reply that is read
-_STARTS = 20  #: braces at which an object is looked for
+_EFFORT = 20 * MAX_REPLY  #: characters that are read of what turns out to be no object
+_LEAST = 1_000  #: characters as which each of these counts: to say where it ends takes time, too
+_START = re.compile(r'\{(?=\s*["}])')  #: where an object may begin
 _WHOLE = "the reply"
 _THINKING = ("<think>", "</think>")
 
@@ -52,24 +55,25 @@ def read_reply(rubric: Rubric, step: RubricStep | None, text: str | None, count:
 def _objects_in(text: str) -> Iterator[dict[str, Any]]:
     """Give the JSON objects in a text, also behind a fence, words, or what a model thought aloud.
 
-    Raises Unreadable when there is none.
+    The time for it grows as the text does: where braces are made to take more, what stands behind them is not known.
+    Raises Unreadable then, and when there is none.
     """
     if text.lstrip().startswith(_THINKING[0]):
         thoughts, _, text = text.rpartition(_THINKING[1])  # the last, as it may quote one
         text = text if thoughts else ""  # it never came to an end
-    start, found_any = -1, False
-    for _ in range(_STARTS):
-        start = text.find("{", start + 1)
-        if start < 0:
-            break
+    start, found_any, effort = 0, False, _EFFORT
+    while match := _START.search(text, start):
+        if effort <= 0:
+            raise Unreadable("expected one answer, got so many braces that there may be another one behind them")
         try:
-            value, end = _DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError):
+            value, start = _DECODER.raw_decode(text, match.start())
+        except (ValueError, RecursionError) as error:
+            end = error.pos if isinstance(error, json.JSONDecodeError) else len(text)
+            effort -= max(_LEAST, end - match.start())
+            start = match.end()
             continue
-        if isinstance(value, dict):
-            found_any = True
-            yield value
-            start = end - 1
+        found_any = True
+        yield value
     if not found_any:
         msg = f"expected a JSON object, got {_shown(text)}"
         raise Unreadable(msg)

@@ -55,6 +55,7 @@ def test_a_label_without_a_value_is_unscored_and_keeps_its_name() -> None:
         lambda text: f'<think>maybe {{"label": "missed"}} or so</think>\n{text}',
         lambda text: f"\ufeff  {text}",
         lambda text: text.replace('"served"', '" served "'),
+        lambda text: "{" * 5_000 + text,
     ],
     ids=itertools.count(),
 )
@@ -80,7 +81,7 @@ def test_the_first_json_object_is_read_with_or_without_what_stands_around_it(rep
         ('{"intent": "a", "reasoning": "b", "label": "served", "label": "missed"}', "each field once"),
         (json.dumps(served())[:-3], "expected a JSON object"),
         ("{}" + json.dumps(served()), "expected the field intent"),
-        ("{" * 5_000 + json.dumps(served()), "expected a JSON object"),
+        ('{"a":' * 5_000 + json.dumps(served()), "so many braces"),
         ("x" * (MAX_REPLY + 1), "at most 200,000 characters"),
         ('{"a":' * 100_000 + "1" + "}" * 100_000, "at most 200,000 characters"),
     ],
