@@ -43,11 +43,21 @@ def summarize(judge: Judge, verdicts: Sequence[Verdict]) -> dict[str, Any]:
         "cascade": None if agreement is None else agreement._asdict(),
         "labels": dict(labels.most_common()),
         "unscored": dict(Counter(str(verdict.unscored) for verdict in verdicts if verdict.unscored).most_common()),
+        "why": _why(verdicts),
         "attempts": sum(verdict.attempts for verdict in verdicts if not verdict.cached),
         "cost": sum(round(verdict.cost * NANO) for verdict in verdicts if not verdict.cached) / NANO,
         "price_known": judge.price is not None,
         "same_family": sorted(str(model) for model in families),
     }
+
+
+def _why(verdicts: Sequence[Verdict]) -> dict[str, str]:
+    """Return the most frequent reasoning beside each reason: whether it was the key, the URL, the model."""
+    reasonings: dict[str, Counter[str]] = {}
+    for verdict in verdicts:
+        if verdict.unscored and verdict.reasoning:
+            reasonings.setdefault(str(verdict.unscored), Counter())[verdict.reasoning] += 1
+    return {reason: counted.most_common(1)[0][0] for reason, counted in reasonings.items()}
 
 
 def mean_of(values: Mapping[str, tuple[str, float]]) -> dict[str, float | None]:
@@ -103,6 +113,9 @@ def _notes(row: Mapping[str, Any]) -> Iterator[Text]:
         yield Text(f"{name}, {other}: " + ("–" if value is None else f"{value:.3f}"))
     if row["unscored"]:
         yield Text(f"{name}: not judged: " + ", ".join(f"{reason} {n:,}" for reason, n in row["unscored"].items()))
+        for reason in row["unscored"]:
+            if reason in row["why"]:
+                yield Text(f"  {reason}, most often: {plain(row['why'][reason], 300)}")
     if set(row["decided_by"]) - {JUDGE}:
         yield Text(f"{name}: decided by " + ", ".join(f"{step} {n:,}" for step, n in row["decided_by"].items()))
     if (agreed := row["cascade"]) is not None:

@@ -1,6 +1,7 @@
 """`turnsignal judge` on files: what it would send, what it sends, what it writes, and how it goes on."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import orjson
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.agents.providers.conftest import Served, serve
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.files.judging import read_verdicts
 from turnsignal.stream.errors import ConfigError, TurnsignalError
@@ -28,6 +30,12 @@ model = "scripted:rules"
 share = 0.5
 """
 DOCUMENTS = [{"doc_id": "kb/1", "text": "The warranty of the kettle is two years."}]
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[Served]:
+    with serve() as served:
+        yield served
 
 
 @pytest.fixture
@@ -141,6 +149,25 @@ def test_a_rubric_of_ones_own_is_a_file(turns: Path, tmp_path: Path) -> None:
     renamed = own.rename(tmp_path / "manner.toml")
     refused = run(turns, "--rubric", str(renamed), "--model", "scripted:any", fine=False)
     assert "manner.toml: name: expected 'manner', as the file is called, got 'tone'" in str(refused.exception)
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("http://127.0.0.1:9/v1", "lab: expected a connection, got ConnectError"),
+        ("{served}/v1", "lab: it refuses the key (HTTP status 401)"),
+        ("{served}/v2", "lab: it refuses the model or the URL (HTTP status 404)"),
+    ],
+)
+def test_why_an_endpoint_fails_stands_beside_the_reason(
+    turns: Path, endpoint: Served, monkeypatch: pytest.MonkeyPatch, url: str, why: str
+) -> None:
+    monkeypatch.setenv("TURNSIGNAL_JUDGE_LAB_URL", url.format(served=f"http://127.0.0.1:{endpoint.port}"))
+    suite = turns.with_name("suite.toml")
+    suite.write_text('[[judges]]\nrubric = "task_utility"\nmodel = "lab:401"\nattempts = 1\n')
+    result = run(turns, "--limit", "2", fine=False)
+    assert result.exit_code == 1
+    assert f"task_utility: not judged: provider 2\n  provider, most often: {why}" in result.output
 
 
 def test_a_budget_that_is_used_up_leaves_the_rest_unscored(turns: Path) -> None:
