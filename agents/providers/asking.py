@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import traceback
 
 from turnsignal.agents.providers.protocol import ProviderCall, ProviderError, ProviderReply
 from turnsignal.agents.providers.throttling import Attempts, ThrottledEndpoint
@@ -100,8 +101,11 @@ class JudgeAsker:
                 inquiry.on_reply(reply.text)
         except ProviderError as error:
             return Judgement(reasoning=str(error), unscored=error.reason)
-        except Exception as error:  # a provider of a user's own may raise anything
-            logger.exception("%s: expected an answer or a ProviderError, got an error", self._judge.part.name)
+        except Exception as error:  # a provider of a user's own may raise anything, also with its key in the message
+            *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+            place = f"{frame.f_code.co_filename}:{line}"
+            msg = "%s: expected an answer or a ProviderError, got %s at %s"
+            logger.error(msg, self._judge.part.name, type(error).__name__, place)
             detail = f"expected an answer or a ProviderError, got {type(error).__name__}"
             return Judgement(reasoning=detail, unscored=Unjudged.ERROR)
         finally:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.agents.providers.conftest import Served
-from tests.agents.providers.test_asking import a_judge, ask, once
+from tests.agents.providers.test_asking import KEY, a_judge, ask, once
 from tests.stream.judging.exchanges import an_exchange
 from tests.stream.judging.test_docket import FIRST, NOON, queued
 from turnsignal.agents.providers.asking import JudgeAsker
@@ -168,6 +168,17 @@ def test_whatever_a_provider_of_ones_own_gives_there_is_one_verdict(what: Any, e
     assert (verdict.unscored, verdict.attempts) == (expected, 1)
     assert 0 < verdict.cost * NANO <= judge.greatest_cost(1, 20_000)
     assert is_readable(verdict)
+
+
+def test_the_error_of_a_provider_is_logged_by_its_type_and_place_and_not_with_its_text(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    asker = JudgeAsker(a_judge("own"), ThrottledEndpoint(Own(RuntimeError(f"401 for {KEY}")), EndpointPart()))
+    asyncio.run(asker.ask(an_exchange()))
+    (record,) = caplog.records
+    assert "got RuntimeError at " in record.getMessage()
+    assert f"{__file__}:" in record.getMessage()
+    assert KEY not in caplog.text
 
 
 @pytest.mark.parametrize("provider", [Own(asyncio.CancelledError()), Own(OwnError()), SelfCancelling()])
