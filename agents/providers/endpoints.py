@@ -79,4 +79,8 @@ def _read_key(name: str, env: Mapping[str, str]) -> SecretStr | None:
     if not key.isascii() or any(not letter.isprintable() for letter in key):
         msg = f"{in_file if path else plain}: expected a key of printable ASCII characters, got others"
         raise ConfigError(msg)
+    if any(letter in key for letter in "\"' "):
+        msg = f"{in_file if path else plain}: expected the key alone, got one with quotes or spaces; without `Bearer`"
+        msg += " or a variable's name before it"
+        raise ConfigError(msg)
     return SecretStr(key) if key else None

@@ -76,6 +76,9 @@ def test_a_key_goes_in_the_clear_to_this_machine_or_a_name_without_a_dot_only(
         ("lab", {"URL": "https://lab.example", "KEY": SECRET, "KEY_FILE": "/x"}, "expected none beside"),
         ("lab", {"URL": "https://lab.example", "KEY_FILE": "/nowhere"}, "TURNSIGNAL_JUDGE_LAB_KEY_FILE: expected a re"),
         ("lab", {"URL": "https://lab.example", "KEY": "sk-very-secret\r\nX: y"}, "printable ASCII"),
+        ("lab", {"URL": "https://lab.example", "KEY": f"Bearer {SECRET}"}, "_KEY: expected the key alone"),
+        ("lab", {"URL": "https://lab.example", "KEY": f'"{SECRET}"'}, "_KEY: expected the key alone"),
+        ("lab", {"URL": "https://lab.example", "KEY": f"'{SECRET}'"}, "_KEY: expected the key alone"),
     ],
 )
 def test_what_is_wrong_names_the_variable_and_shows_no_secret(name: str, env: dict[str, str], complaint: str) -> None:
