@@ -4,17 +4,18 @@ A pattern finds candidates and a check rejects lookalikes: a card number must pa
 phone number must not be a date, a version or an order number. The result depends on the text alone. Texts are bytes of
 UTF-8; the cost is linear, because patterns run on RE2 and each candidate is checked once.
 
-Not found: numbers in other digits than 0-9, addresses written out ("bob at example dot com"), names, passwords.
+Not found: numbers in other digits than 0-9, addresses written out ("bob at example dot com"), names, passwords
+that nothing announces.
 """
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import re2
 
-VERSION = 1  #: raise it when a change finds other identifiers in the same text
+VERSION = 2  #: raise it when a change finds other identifiers in the same text
 
 Span = tuple[int, int]  #: bytes, end exclusive
 Finder = Callable[[bytes], Iterator[Span]]
@@ -40,13 +41,14 @@ def compile_pattern(pattern: str) -> Any:
 
 # -- e-mail ------------------------------------------------------------------------------------------------------------
 
-_EMAIL = compile_pattern(r"[\pL\pN._%+'-]*[\pL\pN_%+-]@(?:[\pL\pN-]+\.)+\pL{2,}")
+_EMAIL = compile_pattern(r"[\pL\pN._%+'-]*[\pL\pN_%+-](?:@|\x{FF20}|%40)(?:[\pL\pN-]+\.)+\pL{2,}")
+_AT = (b"@", "\uff20".encode(), b"%40")  #: as it is, at full width, and as a URL spells it
 _REPOSITORIES = (b"git@", b"hg@", b"svn@")
 
 
 def find_emails(data: bytes) -> Iterator[Span]:
     """Yield e-mail addresses; `git@github.com:…` is a repository, not an address."""
-    if b"@" not in data:
+    if not any(sign in data for sign in _AT):
         return
     for match in _EMAIL.finditer(data):
         start, end = match.span()
@@ -171,7 +173,7 @@ def _stands_alone(data: bytes, start: int, end: int) -> bool:
 
 # -- card --------------------------------------------------------------------------------------------------------------
 
-_CARD = compile_pattern(r"\b\d(?:[ \x{A0}-]?\d){12,}")
+_CARD = compile_pattern(r"\b\d(?:[ \x{A0}.-]?\d){12,}")
 _ISSUERS = re.compile(
     rb"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2(?:2[3-9]|[3-6]\d|7[01])\d{13}|2(?:22[1-9]|720)\d{12}|3[47]\d{13}"
     rb"|3(?:0[0-5]|[68]\d)\d{11}|35(?:2[89]|[3-8]\d)\d{12,15}|(?:6011|65\d\d|64[4-9]\d|62\d\d)\d{12,15}"
@@ -196,9 +198,11 @@ def find_cards(data: bytes) -> Iterator[Span]:
 
 
 def _card_from(data: bytes, groups: list[Span], number: int) -> int | None:
-    digits = b""
+    digits, before = b"", 0
     for first, last in groups[number : number + 6]:
-        if last - first < 3 or len(digits) + last - first > 19:  # nobody writes a card in single digits
+        least = 4 if digits and data[before:first] == b"." else 3  # dots stand between thousands, too
+        before = last
+        if last - first < least or len(digits) + last - first > 19:  # nobody writes a card in single digits
             return None
         digits += data[first:last]
         if len(digits) > 12 and _ISSUERS.fullmatch(digits) and _luhn(digits) and not data[last : last + 1].isalpha():
@@ -272,24 +276,34 @@ def _by_97(iban: bytes) -> bool:
 
 _SECRET = compile_pattern(
     r"\b(?:[spr]k[-_][A-Za-z0-9_-]{20,}|(?:AKIA|ASIA)[0-9A-Z]{16}\b|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}"
-    r"|glpat-[\w-]{20,}|xox[abeprs]-[\w-]{10,}|AIza[\w-]{30,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{30,}"
+    r"|glpat-[\w-]{20,}|xox[abeprs]-[\w-]{10,}|AIza[\w-]{30,}|(?:hf|gsk|npm|r8)_[A-Za-z0-9]{30,}|xai-[A-Za-z0-9]{30,}"
+    r"|do[opr]_v1_[0-9a-f]{60,}|SG\.[\w-]{16,}\.[\w-]{16,}"
     r"|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)"
     r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\s\\]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
 )
 _BEARER = compile_pattern(r"(?i)\bbearer[ :]{1,3}([\w.~+/-]{16,}={0,2})")
+_ASSIGNED = compile_pattern(
+    r"(?i)\b(?:password|passwd|pwd|passwort|kennwort|api[_ -]?key|access[_-]?key|account[_ -]?key|secret[_ -]?key"
+    r"|shared[_ -]?access[_ -]?key|client[_ -]?secret|auth[_ -]?token)"
+    r"[\"']?(?:: ?| ?= ?)[\"']?([A-Za-z0-9+/_.!@#$%^&~=-]{8,})"
+)
+_LETTER = re.compile(rb"[A-Za-z]")
 
 
 def find_secrets(data: bytes) -> Iterator[Span]:
-    """Yield keys and tokens with a vendor's prefix, JWTs, bearer tokens and private keys; not passwords."""
+    """Yield keys and tokens with a vendor's prefix, JWTs, bearer tokens, private keys, and what is assigned to one.
+
+    An assigned value (`password: …`) has a letter and a digit: prose behind such a word has none.
+    """
     if _DIGITS.search(data) is None:
         return
     for match in _SECRET.finditer(data):
         start, end = match.span()
         if _DIGITS.search(data, start, end) is not None:  # `sk-learn-compatible-estimators` is a word
             yield start, end
-    for match in _BEARER.finditer(data):
+    for match in chain(_BEARER.finditer(data), _ASSIGNED.finditer(data)):
         start, end = match.span(1)
-        if _DIGITS.search(data, start, end) is not None:
+        if _DIGITS.search(data, start, end) is not None and _LETTER.search(data, start, end) is not None:
             yield start, end
 
 

@@ -9,6 +9,7 @@ FOUND = [  # kind, text with what is found between ‹ ›
     ("email", "write to ‹bob.smith+tag@example.co.uk›, please"),
     ("email", "‹müller@bücher.example.de›; <mailto:‹bob@x.io›>"),
     ("email", "https://x.example/?u=‹bob@x.io›&v=1"),
+    ("email", "‹bob＠example.com›, https://x.example/?u=‹bob%40x.io›&v=1"),
     ("phone", "‹+49 171 2345678› 2024-05-01"),
     ("phone", "‹+49 (0)30 123456›, ‹+33 6 12 34 56 78›"),
     ("phone", "‹+49\u00a0171\u00a02345678›"),
@@ -20,6 +21,7 @@ FOUND = [  # kind, text with what is found between ‹ ›
     ("phone", "(it is ‹(030) 12 34 56 78›)"),
     ("phone", "Tel.: ‹01712345678›; call me at ‹5551234567›"),
     ("card", "‹4111 1111 1111 1111›, ‹4111-1111-1111-1111›"),
+    ("card", "‹4111.1111.1111.1111›"),
     ("card", "‹5555555555554444› or ‹378282246310005›"),
     ("card", "2024 ‹4111 1111 1111 1111› 12/27"),
     ("iban", "‹DE89 3704 0044 0532 0130 00›"),
@@ -30,6 +32,12 @@ FOUND = [  # kind, text with what is found between ‹ ›
     ("secret", "‹ghp_16C7e42F292c6912E7710c838347Ae178B4a›"),
     ("secret", "Authorization: Bearer ‹abc.def-123456789012›"),
     ("secret", "‹eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U›"),
+    ("secret", "‹hf_aBcDeFgHiJ0123456789aBcDeFgHiJ01›"),
+    ("secret", "‹gsk_aBcDeFgHiJ0123456789aBcDeFgHiJ01›, ‹xai-aBcDeFgHiJ0123456789aBcDeFgHiJ01›"),
+    ("secret", "‹r8_aBcDeFgHiJ0123456789aBcDeFgHiJ01›, ‹SG.aBcDeFgHiJ012345.aBcDeFgHiJ012345›"),
+    ("secret", f"‹dop_v1_{'0a' * 32}›"),
+    ("secret", "password: ‹hunter2secret›, api_key=‹abcd1234efgh5678›"),
+    ("secret", '{"client_secret": "‹a1-b2-c3-d4›"}; AccountName=x;AccountKey=‹aBcD1234/+aBcD1234==›;'),
     ("secret", "‹-----BEGIN RSA PRIVATE KEY-----\nMIIEow9=\n-----END RSA PRIVATE KEY-----›"),
 ]
 
@@ -51,6 +59,11 @@ NOTHING = [
     "sk-learn-compatible-estimators-here, task-force-in-the-making-of-things",
     "[1][2][3] [1, 2, 3] [doc_4915112345678] [1-3]",
     "https://shop.example/p/555-123-4567 https://x.example/4111111111111111/a",
+    "Password: at least 8 characters; password=correcthorse, passwords: 12345678, API key: 20240501123045",
+    'api_key=os.environ["KEY_1"], password = None, api key (v2) is the access key 2024, pwd: /home/ann/docs',
+    "1.234.567.890.123.452, 371.449.635.398.431, 4.111.111.111.111.111",
+    "50%40 off, npm i lodash%404.17.21, price@＠, 7＠8.9",
+    "xai-powered-assistants-with-many-features, SG.assistants.which-are-cheap, r8_and_some, dop_v1_token",
     "Bearer of good news about everything, eyJust.a.word",
 ]
 
@@ -73,6 +86,7 @@ def test_what_only_looks_like_it_is_left_alone(text: str) -> None:
 
 
 UNITS = ["1", "1 ", "411 ", "a@b.cc ", "a@", "+1 ", "DE89 ", "eyJaaaaaaaa.aaaaaaaa ", "+49 171 2345678 ", "call me "]
+UNITS += ["password: a1 ", "api_key=", "SG.a1234567890123456.", "4111.", "a%40", "gsk_1"]
 UNITS += ["030 12 ", "4111 1111 1111 1111 ", "sk-", "-----BEGIN PRIVATE KEY-----", "(", "é@é.éé "]
 
 
