@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import traceback
 
 from turnsignal.agents.providers.protocol import ProviderCall, ProviderError, ProviderReply
@@ -56,7 +57,7 @@ class JudgeAsker:
         except NothingToJudge as error:
             return make_unjudged(exchange, judge, error.reason, error.detail)
         inquiry = begin_inquiry(judge, material)
-        most = judge.greatest_cost(inquiry.calls, inquiry.most_tokens)
+        most = math.ceil(judge.greatest_cost(inquiry.calls, inquiry.most_tokens) * self._endpoint.overrun)
         if not await self._budget.reserve(most):
             return make_unjudged(
                 exchange, judge, Unjudged.BUDGET, "the budget has no room for the price that it can have"
@@ -116,14 +117,14 @@ class JudgeAsker:
     def _warn_of_overrun(self, call: ProviderCall, reply: ProviderReply) -> None:
         """Say once of an endpoint that it counts more than a call was to take, so that a budget can be passed."""
         read, written = reply.input or 0, reply.output or 0
-        most = call.prompt.most_tokens
-        if self._endpoint.has_overrun or (read <= most and written <= call.max_output):
+        most, before = call.prompt.most_tokens, self._endpoint.overrun
+        self._endpoint.overrun = max(before, read / most, written / call.max_output)
+        if self._endpoint.overrun <= 1 or before > 1:
             return
-        self._endpoint.has_overrun = True
         logger.warning(
             "%s: expected at most %d tokens read and %d written (max_output) for a call, the endpoint counts %d and %d:"
-            " they are paid for as counted, and a budget is passed by what a call takes beyond; raise max_output of the"
-            " judge, or have the endpoint keep to it",
+            " they are paid for as counted, and so much is reserved from now on; raise max_output of the judge, or have"
+            " the endpoint keep to it",
             *(self._judge.endpoint_name, most, call.max_output, read, written),
         )
 

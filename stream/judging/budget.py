@@ -1,5 +1,7 @@
 """The budget: what may be spent, reserved for calls in flight at their greatest price, and given back when they end."""
 
+import math
+
 from turnsignal.stream.judging.judges import NANO
 
 #: of money that is counted: more is no amount, and would not fit into what is stored
@@ -9,12 +11,13 @@ MOST_MONEY = 2**62
 class Budget:
     """Money in billionths of a currency, at most MOST_MONEY. limit: None for no limit; spent, reserved: so far."""
 
-    __slots__ = ("limit", "reserved", "spent")
+    __slots__ = ("_overruns", "limit", "reserved", "spent")
 
     def __init__(self, limit: int | None) -> None:
         self.limit = limit
         self.spent = 0
         self.reserved = 0
+        self._overruns: dict[str, float] = {}  # by judge: how many times its greatest price a call has cost
 
     def reserve(self, most: int) -> bool:
         """Reserve the greatest price of a call; False where it does not fit and the call must not be made."""
@@ -22,6 +25,15 @@ class Budget:
             return False
         self.reserved += most
         return True
+
+    def worst(self, judge: str, most: int) -> int:
+        """Return what to reserve for a call of this greatest price: more, where the judge's have cost more before."""
+        return min(MOST_MONEY, math.ceil(most * self._overruns.get(judge, 1.0)))
+
+    def on_overrun(self, judge: str, most: int, cost: int) -> None:
+        """Note that a call of this greatest price has cost so much."""
+        if most > 0:
+            self._overruns[judge] = max(self._overruns.get(judge, 1.0), cost / most)
 
     def why_full(self, most: int) -> str:
         """Say why no money is left for a call of this greatest price."""

@@ -6,10 +6,10 @@ stored state goes on; exchanges come again from the committed position.
 
 Order: the position is the lowest undecided offset, and the decided ones above it stand in the state, so one call that
 hangs holds up nobody. Money: a call is named with its greatest price before it is sent; one that costs more all the
-same, as its endpoint keeps to no max_output, is spent as it costs, and no more are named. What was in flight at a kill
-counts as spent, since it may have been; an exchange that was in flight at two kills is asked about while no other is,
-so that the third one is its own doing, after which it is not asked about again. A pacer thins what is asked, so that
-the money lasts the day; the probability stands on the verdict.
+same, as its endpoint keeps to no max_output, is spent as it costs, and so much is reserved for the judge's next ones.
+What was in flight at a kill counts as spent, since it may have been; an exchange that was in flight at two kills is
+asked about while no other is, so that the third one is its own doing, after which it is not asked about again. A pacer
+thins what is asked, so that the money lasts the day; the probability stands on the verdict.
 """
 
 from collections import OrderedDict
@@ -233,7 +233,7 @@ class Docket:
                     break  # how old the others are is asked once a second
                 continue
             material = self._waiting[question]
-            most = greatest_price(judge, held.exchange, material)
+            most = self._budget.worst(question.judge, greatest_price(judge, held.exchange, material))
             if self._budget.limit is not None and self._budget.spent + most > self._budget.limit:
                 self._decide(question, _unjudged(held, judge, Unjudged.BUDGET, self._budget.why_full(most)))
             elif self._budget.reserve(most):
@@ -260,6 +260,8 @@ class Docket:
             self._answers.remember(call.judge, call.material, verdict)
         del self._in_flight[question]
         cost = min(MOST_MONEY, max(0, cost))
+        if cost > call.most:
+            self._budget.on_overrun(question.judge, greatest_price(call.judge, call.exchange, call.material), cost)
         self._budget.settle(call.most, cost)
         self._pacer.on_decided(cost)
         self._decide(question, verdict)

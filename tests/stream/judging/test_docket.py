@@ -19,6 +19,7 @@ from turnsignal.stream.judging.docket_state import STATE
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge, JudgePart, PricePart
 from turnsignal.stream.judging.remembered import CACHED
+from turnsignal.stream.judging.repeats import greatest_price
 from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.judging.verdicts import make_verdict
@@ -95,7 +96,7 @@ class Lab:
         self.answered.clear()
         self.written += batch.verdicts
         for call in batch.calls:
-            price = round(call.most * cost)
+            price = round(greatest_price(call.judge, call.exchange, call.material) * cost)
             self.sent[call.offset, call.judge.digest] += 1
             self.real[max(0, int(self.now // DAY))] += min(price, call.most)  # what it takes beyond is its own doing
             self.flying.append((call, price))

@@ -130,6 +130,22 @@ def test_a_call_that_costs_more_than_was_reserved_for_it_ends_all_others_of_the_
         assert each.left(NOON) == 0
 
 
+def test_what_a_judge_took_beyond_its_greatest_price_is_reserved_for_its_next_calls() -> None:
+    other = a_judge("other")
+    docket = Docket([FIRST, other], 10 * MOST, 1e9)
+    docket.take([queued(0)])
+    docket.reserve_calls(NOON, {"openai": 1})
+    (first,) = docket.prepare().calls
+    docket.settle(first, served(first), 3 * first.most)
+    docket.take(map(queued, range(1, 9)))
+    docket.reserve_calls(NOON, ROOM)
+    calls = docket.prepare().calls
+    assert {call.judge.part.name: round(call.most / first.most, 1) for call in calls} == {"first": 3.0, "other": 1.0}
+    for call in calls:
+        docket.settle(call, served(call), call.most)
+    assert decode_docket(docket.prepare().changes[STATE] or b"").spent <= 10 * MOST
+
+
 def test_money_has_an_end() -> None:
     docket = Docket([FIRST], None, 1e9)
     call = one_call(docket)
