@@ -15,6 +15,8 @@ from turnsignal.stream.conversations.exchanges import Response
 _WORD = re.compile(r"\w+")
 #: a run of stops that ends a word; possessive and anchored at the run's begin, so that "......" costs one pass
 _STOP = re.compile(r"(?<![.!?])[.!?]++(?=[\"'”’)\]*_}]*+\s++[\"'“‘(\[*_]*+(\S))")
+#: the number of an item, which ends no sentence in a reader's eyes
+_MARKER = re.compile(r"^[ \t]*+(?:[-*+•>][ \t]++)?+(?:\*\*)?\d{1,3}\.(?=\s)", re.MULTILINE)
 #: never the end of a sentence
 _BEFORE_NAMES = (
     "mr mrs ms dr prof rev gen sen rep st mt ft lt col capt sgt no fig vol vs approx e.g i.e incl"
@@ -51,8 +53,8 @@ class NumberSentences(Counted):
     """The response has at least or at most so many sentences. Source: IFEval, length_constraints:number_sentences.
 
     A sentence ends with `.`, `!` or `?` before a space, unless the full stop belongs to a short form or an initial
-    ("Dr.", "J.") or an ellipsis goes on in lower case; a list's "1." counts. A plain form of nltk's punkt, which the
-    reference program uses.
+    ("Dr.", "J.") or an ellipsis goes on in lower case. A plain form of nltk's punkt, which the reference program uses;
+    so the "1." of a numbered item counts, unless skip_markers.
     """
 
     family: ClassVar[str] = "length.number_sentences"
@@ -60,10 +62,12 @@ class NumberSentences(Counted):
     breaks: ClassVar[str] = "Done."
     version: ClassVar[int] = 3  # since short forms of German, Spanish and French, and of weekdays, end no sentence
     unit: ClassVar[str] = "sentences"
+    skip_markers: bool = False
 
     def evaluate(self, response: Response) -> CheckResult:
         """Count sentences."""
-        return self.count_result(count_sentences(response.text))
+        text = _MARKER.sub("", response.text) if self.skip_markers else response.text
+        return self.count_result(count_sentences(text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,6 +37,7 @@ _LISTED = 20  #: sentences that ask for one check
 _SHOWN = 80  #: characters of the other sentence in the reason for a doubt
 _CONDITIONAL = ("only under a condition", "has an exception")
 _HELD = ("says more than its check", "may concern a part", "stands under")  #: doubts of what some answers have to keep
+_OF_COUNTS = ("at_least", "at_most", "skip_markers")  #: parameters that say nothing of what is counted
 _SAYS_IT = ("startend.", "pattern.require", "keywords.existence", "format.constrained_response")
 _OF_USERS = compile_pattern(
     r"^\W*(?:the |your |our |all )?(?:users?|customers?|guests?|visitors?|students?|people|reviews?|posts)\b(?:['’]s?)?"
@@ -314,7 +315,7 @@ def _apart(proposals: list[Proposal]) -> list[Proposal]:
     groups: dict[str, list[int]] = {}
     parsed = [parse_name(proposal.check) for proposal in proposals]
     for index, name in enumerate(parsed):
-        others = {key: value for key, value in name.params.items() if key not in ("at_least", "at_most")}
+        others = {key: value for key, value in name.params.items() if key not in _OF_COUNTS}
         if "at_least" in name.params or "at_most" in name.params:
             groups.setdefault(f"{name.family} {others}", []).append(index)
         elif name.family.startswith(("case.upper", "case.lower", "language.is")):

@@ -131,7 +131,8 @@ def _counted(amount: Amount, unit: str, sentence: Sentence) -> Iterator[str]:
         bounds: dict[str, Value] = amount.bounds()
         if amount.exact and unit in _AT_LEAST:
             del bounds["at_most"]
-        yield from _named(_COUNTED[unit], bounds)
+        is_cap = unit == "sentences" and "at_most" in bounds  # a list's "1." is none that a limit means
+        yield from _named(_COUNTED[unit], bounds, **({"skip_markers": True} if is_cap else {}))
     elif unit == "characters":
         yield from () if amount.exact else character_limits(amount)
     elif unit == "exclamations":

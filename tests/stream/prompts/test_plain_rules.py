@@ -22,7 +22,7 @@ ROLE = "You are Bo, an assistant.\n\n"
         ("Never use double asterisks.", "pattern.forbid"),
         ("No rockets, moons or other emojis.", "pattern.forbid"),
         ("Finish with one short question.", "pattern.require"),
-        ("Short messages, 2-4 sentences.", "length.number_sentences(at_least=2,at_most=4)"),
+        ("Short messages, 2-4 sentences.", "length.number_sentences(at_least=2,at_most=4,skip_markers=true)"),
         ('State "No legal advice." once in every answer.', "keywords.existence"),
         ("Never put more than two citations next to each other.", "citation.max_consecutive(at_most=2)"),
     ],
