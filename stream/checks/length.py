@@ -15,8 +15,6 @@ from turnsignal.stream.conversations.exchanges import Response
 _WORD = re.compile(r"\w+")
 #: a run of stops that ends a word; possessive and anchored at the run's begin, so that "......" costs one pass
 _STOP = re.compile(r"(?<![.!?])[.!?]++(?=[\"'”’)\]*_}]*+\s++[\"'“‘(\[*_]*+(\S))")
-#: the number of an item, which ends no sentence in a reader's eyes
-_MARKER = re.compile(r"^[ \t]*+(?:[-*+•>][ \t]++)?+(?:\*\*)?\d{1,3}\.(?=\s)", re.MULTILINE)
 #: never the end of a sentence
 _BEFORE_NAMES = (
     "mr mrs ms dr prof rev gen sen rep st mt ft lt col capt sgt no fig vol vs approx e.g i.e incl"
@@ -66,8 +64,7 @@ class NumberSentences(Counted):
 
     def evaluate(self, response: Response) -> CheckResult:
         """Count sentences."""
-        text = _MARKER.sub("", response.text) if self.skip_markers else response.text
-        return self.count_result(count_sentences(text))
+        return self.count_result(count_sentences(response.text, skip_markers=self.skip_markers))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +120,8 @@ class NthParagraphFirstWord(InstructionCheck):
         return failed(f"paragraph {self.nth} begins with {shown(first)}, not with {shown(self.word)}")
 
 
-def count_sentences(text: str) -> int:
-    """Count sentences; text after the last full stop is one.
+def count_sentences(text: str, *, skip_markers: bool = False) -> int:
+    """Count sentences; text after the last full stop is one; skip_markers: whether the "1." of an item is none.
 
     Source: Kiss and Strunk 2006 (punkt), with a fixed list of short forms instead of a trained one.
     """
@@ -135,9 +132,17 @@ def count_sentences(text: str) -> int:
     for stop in _STOP.finditer(text):
         if stop[0].startswith("..") and stop[1].islower():
             continue
-        if stop[0] != "." or not _continues(text, stop.start(), stop[1]):
+        is_marker = skip_markers and stop[0] == "." and _marks_item(text, stop.start())
+        if not is_marker and (stop[0] != "." or not _continues(text, stop.start(), stop[1])):
             count += 1
     return count
+
+
+def _marks_item(text: str, at: int) -> bool:
+    """Say whether the full stop at `at` belongs to the number of an item: nothing else stands before it on its line."""
+    begin = max(0, at - _LONGEST)
+    _, newline, line = text[begin:at].rpartition("\n")
+    return (bool(newline) or begin == 0) and line.strip(" \t-*+•>").isdecimal()
 
 
 def _continues(text: str, at: int, follower: str) -> bool:
