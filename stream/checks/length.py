@@ -132,7 +132,7 @@ def count_sentences(text: str, *, skip_markers: bool = False) -> int:
     for stop in _STOP.finditer(text):
         if stop[0].startswith("..") and stop[1].islower():
             continue
-        is_marker = skip_markers and stop[0] == "." and _marks_item(text, stop.start())
+        is_marker = skip_markers and text[stop.start() - 1].isdecimal() and _marks_item(text, stop.start())
         if not is_marker and (stop[0] != "." or not _continues(text, stop.start(), stop[1])):
             count += 1
     return count

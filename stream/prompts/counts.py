@@ -75,6 +75,8 @@ def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
             whole = amount
         if _is_at_an_edge(sentence.masked[: amount.start]):
             doubt = doubt or "may be of how the answer begins or ends"
+        if SAYS["uncounted"].search(sentence.masked[amount.end :]):
+            doubt = doubt or "leaves a part of the answer out of the count"
         if amount.kind:
             doubt = doubt or f"may count only some of them ({amount.kind})"
         if unit == "times":

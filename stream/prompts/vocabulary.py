@@ -21,6 +21,7 @@ _SINGLE = "a single letter may be a number or stand for something else"
 _MONTH = "is the name of a month, too"
 _MONTHS = frozenset({"may", "march", "august"})
 _LISTS = 20  #: how many matches in one sentence are tried as the start of a list of words
+_SOUNDS = frozenset({"um", "uh", "er", "hmm", "ah", "oh"})
 _SPOKEN = frozenset({"say", "saying", "use", "using"})
 _FORM = compile_pattern(rf"\b(?:{'|'.join(WORDED['forbidden'])}|json|xml|csv|yaml|latex|urls?|caps)\b")
 _USED = frozenset({"use", "write", "run", "output", "generate", "include"})  #: verbs that are not of speaking
@@ -150,8 +151,10 @@ def _prohibited(
 
 
 def _is_ordinary(word: str, text: str) -> bool:
-    """Return whether a filler is one word that may stand anywhere; adverbs in "-ly" and "Great!" fill everywhere."""
-    return len(word.split()) == 1 and not word.casefold().endswith("ly") and f"{word}!" not in text
+    """Return whether a filler is one word that may stand anywhere; adverbs in "-ly", "um" and "Great!" always fill."""
+    if len(word.split()) > 1 or word.casefold() in _SOUNDS:
+        return False
+    return not word.casefold().endswith("ly") and f"{word}!" not in text
 
 
 def _is_number(word: str) -> bool:
