@@ -21,8 +21,8 @@ _OKAY = "OK"  #: in capitals, and the same word without them
 _NAME = compile_pattern(r"^(?-i:\p{Lu})")
 #: how a sentence speaks of names, so that words with capitals are some
 _NAMES = compile_pattern(
-    r"\b(?:mention(?:s|ing)?|names?|naming|referr?(?:ing)? to|competitors?|rivals?|compan(?:y|ies)|brands?|vendors?|suppliers?"
-    r"|manufacturers?|partners?|products?|projects?|clients)\b"
+    r"\b(?:mention(?:s|ing)?|names?|naming|referr?(?:ing)? to|competitors?|rivals?|compan(?:y|ies)|brands?|vendors?"
+    r"|suppliers?|manufacturers?|partners?|products?|projects?|clients)\b"
 )
 _EXCLAMATION = compile_pattern(r"^\W*([\pL\pN'’-]+)([!?])\W*$")
 
@@ -39,7 +39,10 @@ def banned(words: Sequence[str], sentence: str) -> Iterator[str]:
     written = [
         word
         for word in words
-        if is_named or _is_abbreviation(word, words, sentence) or _TITLE.search(word) or _is_misspelt(word, words, sentence)
+        if is_named
+        or _is_abbreviation(word, words, sentence)
+        or _TITLE.search(word)
+        or _is_misspelt(word, words, sentence)
     ]
     plain = [word for word in words if word not in {*endings, *exclaimed, *written}]
     if plain:

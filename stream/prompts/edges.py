@@ -123,7 +123,7 @@ def _doubt(proposal: Proposal, taking: dict[str, list[str]]) -> str | None:
 
 
 def _is_of_one_kind(proposal: Proposal) -> bool:
-    """Return whether a check may be of texts of one kind, and not of all answers: how they start, end, how long they are."""
+    """Return whether a check may be of texts of one kind, and not of all answers: of their start, end or length."""
     shapes = ("length.", "format.number_", "punctuation.", *_ASKS, "startend.")
     is_shape = proposal.check.startswith(shapes) or is_character_limit(proposal.check)
     return is_shape and not any(_SAYS["of_answers"].search(mask(one)) is not None for one in proposal.sentences)

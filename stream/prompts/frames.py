@@ -3,8 +3,8 @@
 A title, a subject line, a salutation, a sign-off, a disclaimer, a postscript, a list, a table, code, sources. The
 checks count them: "two paragraphs" of a letter are four pieces of text. So where a prompt asks for one of them, how
 many paragraphs or sentences an answer has at most is for a person, and so is what it starts with, and where its
-citations stand. A list or a longer text behind the answer makes a limit of words one for a person, too. A greeting or a question that the assistant words itself is one of its sentences; one whose words are
-prescribed is not.
+citations stand. A list or a longer text behind the answer makes a limit of words one for a person, too. A greeting or a
+question that the assistant words itself is one of its sentences; one whose words are prescribed is not.
 """
 
 import tomllib

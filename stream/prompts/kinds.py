@@ -61,7 +61,7 @@ def prompt_kind(sentences: Iterable[str]) -> PromptKind | None:
 
 
 class OthersAnswers(NamedTuple):
-    """That "answers" may be others than the assistant's: those of a quiz, of a form, of training data; or parts of them.
+    """That "answers" may be others than the assistant's: those of a quiz, of a form, of training data; or parts.
 
     reason: why; is_made: whether a text is made that holds them, so that a length without a subject may be theirs;
     is_part: whether they are a part of what the assistant writes, beside a note or its reasoning.

@@ -172,13 +172,12 @@ def read_prompt(text: str) -> PromptReading:
         is_sized = bool(part_before) and is_bare and (is_sized or any(map(_is_length, names)))
         bans = [name for name in names if not name.startswith("keywords.")]
         of_part = of_part + bans if part_before and is_bare else []
-        for name in of_part if is_sized else ():
-            why = f"may concern a part of the answer ({part_before})"
-            elsewhere = elsewhere or why
-            if name in proposed:
-                proposed[name] = proposed[name]._replace(doubt=proposed[name].doubt or why)
+        of_a_part = f"may concern a part of the answer ({part_before})" if is_sized else None
+        for name in of_part:
+            if name not in names and len(proposed[name].sentences) == 1:
+                proposed[name] = proposed[name]._replace(doubt=proposed[name].doubt or of_a_part)
         for name in names:
-            other = None if name.startswith(_DEVICES) else elsewhere
+            other = None if name.startswith(_DEVICES) else elsewhere or (of_a_part if name in of_part else None)
             beside = None if _is_headed_by_edge(name, around, masked) else around
             whose = (kind and kind.doubt(name, masked)) or whose_answers(name, masked, held, is_named=is_named)
             why = doubt or asked[name] or beside or other or (None if name.startswith("combination.") else whose)

@@ -87,7 +87,10 @@ def keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
                 either = "may say how something is called"  # 'use "you"'
             elif not no and any(_is_number(word) for word in words):
                 either = "may be written in another form"  # "514-555-0190"
-            elif no and ((filler is None and SAYS["as_a"].search(masked) is not None) or _SAID_BEFORE.search(sentence.text[: end + 1])):
+            elif no and (
+                (filler is None and SAYS["as_a"].search(masked) is not None)
+                or _SAID_BEFORE.search(sentence.text[: end + 1])
+            ):
                 either = _PLACED  # 'never use "please" as the first word'
             elif not no and _is_habit(masked, match[0]):
                 either = "may say how to speak"  # 'be polite: say "please"'

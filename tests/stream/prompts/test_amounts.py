@@ -70,4 +70,7 @@ def test_what_to_say_when_nothing_is_known_is_no_case_of_the_rule_after_it() -> 
 )
 def test_a_larger_number_at_most_stretches_the_limit(rule: str, most: int) -> None:
     (proposal,) = read_prompt(f"You are Bo, an assistant.\n\n{rule}").proposals
-    assert (proposal.check, proposal.doubt) == (f"length.number_sentences(at_least=1,at_most={most},skip_markers=true)", None)
+    assert (proposal.check, proposal.doubt) == (
+        f"length.number_sentences(at_least=1,at_most={most},skip_markers=true)",
+        None,
+    )

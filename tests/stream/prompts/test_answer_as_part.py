@@ -38,7 +38,9 @@ def test_what_is_said_of_the_reply_is_doubtful(parts: str, rule: str) -> None:
 
 
 @pytest.mark.parametrize("parts", PARTS)
-@pytest.mark.parametrize("rule", ['Never use the word "cheap".', 'Never use the word "cheap" in either part.', "Answer in English."])
+@pytest.mark.parametrize(
+    "rule", ['Never use the word "cheap".', "The reply is friendly. Never use emojis anywhere.", "Answer in English."]
+)
 def test_what_is_said_of_all_binds_all(parts: str, rule: str) -> None:
     assert len(active(f"{parts}\n\n{rule}")) == 1
 

@@ -24,7 +24,10 @@ PLAIN = [
     ("Keep every answer under 120 words.", ["length.number_words(at_most=119)"]),
     ("Write at least 100 and at most 300 words.", ["length.number_words(at_least=100,at_most=300)"]),
     ("At most 300 but no fewer than 100 words.", ["length.number_words(at_least=100,at_most=300)"]),
-    ("Use a minimum of 2 and a maximum of 4 sentences.", ["length.number_sentences(at_least=2,at_most=4,skip_markers=true)"]),
+    (
+        "Use a minimum of 2 and a maximum of 4 sentences.",
+        ["length.number_sentences(at_least=2,at_most=4,skip_markers=true)"],
+    ),
     ("Answers have at least 100 words but never more than 300.", ["length.number_words(at_least=100,at_most=300)"]),
     ("Answers: at least 2 but not more than 15 words.", ["length.number_words(at_least=2,at_most=15)"]),
     ("Max. 40 words.", ["length.number_words(at_most=40)"]),
