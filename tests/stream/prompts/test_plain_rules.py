@@ -2,6 +2,9 @@
 
 import pytest
 
+from turnsignal.stream.checks import parse_check
+from turnsignal.stream.citations.reader import citation_reader
+from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.prompts.reader import read_prompt
 
 ROLE = "You are Bo, an assistant.\n\n"
@@ -22,7 +25,7 @@ ROLE = "You are Bo, an assistant.\n\n"
         ("Never use double asterisks.", "pattern.forbid"),
         ("No rockets, moons or other emojis.", "pattern.forbid"),
         ("Finish with one short question.", "pattern.require"),
-        ("Short messages, 2-4 sentences.", "length.number_sentences(at_least=2,at_most=4)"),
+        ("Short messages, 2-4 sentences.", "length.number_sentences(at_least=2,at_most=4,skip_markers=true)"),
         ('State "No legal advice." once in every answer.', "keywords.existence"),
         ("Never put more than two citations next to each other.", "citation.max_consecutive(at_most=2)"),
     ],
@@ -45,3 +48,54 @@ def test_a_plain_rule_is_a_check(rule: str, start: str) -> None:
 )
 def test_what_says_more_is_for_a_person(rule: str) -> None:
     assert all(one.doubt is not None for one in read_prompt(f"{ROLE}- {rule}").proposals)
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "You are a language tutor for learners of Spanish.",
+        "You are a Spanish tutor.",
+        "You help English speakers to write e-mails in German.",
+        "Always give an example sentence in Spanish.",
+        "Localise the texts into German when asked.",
+    ],
+)
+def test_a_language_is_doubtful_beside_one_that_is_taught_or_written(beside: str) -> None:
+    (proposal,) = read_prompt(f"{beside}\n\n- Answer in English.").proposals
+    assert proposal.doubt is not None
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "You are the assistant of a German company.",
+        "Users may write in German.",
+        "Never write in German.",
+    ],
+)
+def test_a_language_holds_beside_one_that_nobody_is_to_use(beside: str) -> None:
+    (proposal,) = read_prompt(f"{beside}\n\n- Answer in English.").proposals
+    assert proposal.doubt is None
+
+
+@pytest.mark.parametrize("part", ["the list of sources", "the disclaimer", "any code"])
+def test_a_limit_that_leaves_a_part_out_of_the_count_is_doubtful(part: str) -> None:
+    (proposal,) = read_prompt(f"You are Bo.\n\n- Answers have at most 120 words, without {part}.").proposals
+    assert proposal.doubt is not None
+
+
+@pytest.mark.parametrize(
+    ("rule", "free", "broken"),
+    [
+        ("No question marks.", "See https://a.example/?q=1.", "Is it so? Yes."),
+        ("No bold.", "It is 2**3**4.", "It is **so**."),
+        ("No bold.", "a**b**c", "**Note:** yes"),
+    ],
+)
+def test_signs_of_addresses_and_arithmetic_break_no_ban(rule: str, free: str, broken: str) -> None:
+    (proposal,) = read_prompt(f"You are Bo.\n\n- {rule}").proposals
+    check = parse_check(proposal.check)
+    assert [check.check(Response(text, [], citation_reader())).result.name for text in (free, broken)] == [
+        "PASS",
+        "FAIL",
+    ]
