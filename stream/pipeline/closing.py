@@ -1,7 +1,7 @@
 """Closing: what the end of a conversation brings: its outcome, its summary, and a row for its last response."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from turnsignal.stream.conversations import judged
