@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
+from turnsignal.stream.prompts.siblings import several
 from turnsignal.stream.prompts.structure import MAX_HEADING, Above
 from turnsignal.stream.prompts.wording import compile_pattern, mask, read_patterns
 
@@ -47,9 +48,11 @@ def surroundings(above: list[Above], product: str = "", title: int = -1) -> list
     """
     read: list[Surroundings] = []
     words = frozenset(product.split()) - {"it"}
+    one_of_several = several(above)
     for index, one in enumerate(above):
         outer = read[one.parent] if one.parent >= 0 else Surroundings()
         kind = kind_of(one.label, words)
+        kind = UNKNOWN if kind == GENERAL and index in one_of_several else kind
         label = one.label.strip("*_: ")
         if kind == GENERAL and _SAYS["resets"].fullmatch(label) is not None:
             outer = Surroundings(is_example=outer.is_example)  # "General rules:" is not of the section above it
@@ -58,7 +61,7 @@ def surroundings(above: list[Above], product: str = "", title: int = -1) -> list
         read.append(
             Surroundings(
                 heading,
-                outer.narrow if kind != UNKNOWN or index == title else label,
+                outer.narrow if kind != UNKNOWN or (index == title and index not in one_of_several) else label,
                 label if kind == FORBIDS else outer.forbids,
                 outer.is_example or kind == EXAMPLE,
                 kind == GENERAL and _SAYS["holds"].search(label) is not None,

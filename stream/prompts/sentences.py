@@ -36,6 +36,7 @@ from turnsignal.stream.prompts.instructions import LANGUAGES
 from turnsignal.stream.prompts.leftover import Span, ordered, part_named, written
 from turnsignal.stream.prompts.polarity import narrowed
 from turnsignal.stream.prompts.reasons import without_reason
+from turnsignal.stream.prompts.siblings import counterparts
 from turnsignal.stream.prompts.structure import PromptBlock, read_structure
 from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, read_patterns
 
@@ -88,10 +89,16 @@ def placed_sentences(text: str) -> tuple[list[PlacedSentence], str]:
     )
     around = surroundings(above, product or made, title_of(above))
     words = frozenset(product.split())
+    labels: dict[int, list[str]] = {}
+    for block, sentences in zip(blocks, split, strict=True):
+        labels.setdefault(block.above, []).extend(
+            _label(one, mask(one))[0] for one in sentences if not block.is_heading
+        )
+    several = {above: counterparts(beside) for above, beside in labels.items()}
     placed: list[PlacedSentence] = []
     for block, sentences in zip(blocks, split, strict=True):
         surrounding = around[block.above] if block.above >= 0 else Surroundings()
-        placed += _place(block, sentences, surrounding, words)
+        placed += _place(block, sentences, surrounding, words, several[block.above])
     return placed, product
 
 
@@ -138,7 +145,7 @@ def _closed(masked: str, block: str) -> str:
 
 
 def _place(
-    block: PromptBlock, sentences: list[str], around: Surroundings, product: frozenset[str]
+    block: PromptBlock, sentences: list[str], around: Surroundings, product: frozenset[str], several: frozenset[str]
 ) -> Iterator[PlacedSentence]:
     outer = f"stands under “{around.narrow}”" if around.narrow else None
     carried: str | None = None
@@ -150,6 +157,7 @@ def _place(
         )
         label, rest = ("", plain) if block.is_heading else _label(plain, mask(plain))
         kind = kind_of(label, product, is_label=True) if label else GENERAL
+        kind = UNKNOWN if kind == GENERAL and label in several else kind
         doubt, read = None if _SAYS["whole_output"].search(masked) is not None else outer, plain
         if names_all(masked) or label or (not is_opener and begins_anew(masked)):
             carried = None

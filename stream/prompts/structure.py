@@ -14,7 +14,8 @@ from turnsignal.stream.prompts.wording import amounts, mask, read_patterns
 MAX_HEADING = 200  #: characters of a heading that the sentences below it see
 
 _SAYS = read_patterns(tomllib.loads(Path(__file__).with_name("structure.toml").read_text(encoding="utf-8"))["patterns"])
-_TAG, _TITLE, _PLAIN, _LEAD, _ITEM = 0, 7, 8, 9, 10  #: levels of what may stand above; 1–6: Markdown's headings
+TAG, _TITLE, _PLAIN, _LEAD, _ITEM = 0, 7, 8, 9, 10  #: levels of what may stand above; 1–6: Markdown's headings
+HEADINGS = range(1, _ITEM)  #: levels of headings, titles and lines that end with a colon
 _WORDS = 7  #: in a title on a line of its own, at most
 
 
@@ -174,7 +175,7 @@ class _BlockReader:
         self._flush()
         self._item, self._after_blank = -1, True
         if tag.opens:
-            self._push(tag.label, _TAG)
+            self._push(tag.label, TAG)
             self._names.append(tag.name)
         elif tag.name in self._names[-50:]:
             while self._names.pop() != tag.name:
@@ -280,7 +281,7 @@ class _BlockReader:
             return
         text = " ".join(self._sentence)
         self._sentence, self._is_led = [], text.endswith(":")
-        in_tag = bool(self._chain) and self.above[self._chain[-1]].level == _TAG
+        in_tag = bool(self._chain) and self.above[self._chain[-1]].level == TAG
         sign = text[0] if text[0] in "❌🚫✗✘⛔" else ""
         top = self._top()
         if sign:
