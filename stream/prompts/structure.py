@@ -7,7 +7,7 @@ first cells of table rows and XML tags: all of them may narrow what stands under
 
 import tomllib
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from turnsignal.stream.prompts.wording import amounts, mask, read_patterns
 
@@ -17,6 +17,7 @@ _SAYS = read_patterns(tomllib.loads(Path(__file__).with_name("structure.toml").r
 TAG, _TITLE, _PLAIN, _LEAD, _ITEM = 0, 7, 8, 9, 10  #: levels of what may stand above; 1–6: Markdown's headings
 HEADINGS = range(1, _ITEM)  #: levels of headings, titles and lines that end with a colon
 _WORDS = 7  #: in a title on a line of its own, at most
+_SHORT = 70  #: characters; a longer line may be one that is wrapped
 
 
 class Above(NamedTuple):
@@ -198,15 +199,17 @@ class _BlockReader:
             self._flush()
             self._after_blank = True
             return
-        marker = _SAYS["marker"].match(bare)
+        marker = _marker(bare)
         is_bold = marker is None and _SAYS["bold"].fullmatch(bare) is not None
-        if self._sentence and (marker is not None or is_bold or _begins(self._sentence[-1], bare)):
+        is_own = _begins(self._sentence[-1], bare) or _is_rule_after(self._sentence, bare) if self._sentence else False
+        if self._sentence and (marker is not None or is_bold or is_own):
             self._flush()
         if _SAYS["ruled"].fullmatch(bare) is not None:
             self._flush()
             return
         is_number = marker is not None and marker[0].strip(" (.)").isdigit()
-        is_section = is_number and _SAYS["marker"].match(after.strip()) is None
+        next_marker = _marker(after.strip())
+        is_section = is_number and (next_marker is None or _SAYS["clause"].fullmatch(next_marker[0]) is not None)
         if marker is not None and marker[0].startswith("#"):
             self._heading(bare[marker.end() :].strip(" #"), marker[0].count("#"))
         elif marker is not None and marker[0] == "|":
@@ -348,6 +351,23 @@ def _title(bare: str, near: str, after: str) -> int:
     return _PLAIN if is_list or near.strip()[:1].isupper() else 0
 
 
+def _marker(bare: str) -> Any:
+    """Return what marks a line as an item, a heading or a row, as a match; None for plain text."""
+    clause = _SAYS["clause"].match(bare)
+    if clause is not None and _SAYS["of_a_clause"].match(bare[clause.end() :]) is not None:
+        return clause
+    return _SAYS["marker"].match(bare)
+
+
+def _is_rule_after(lines: list[str], line: str) -> bool:
+    """Return whether a line is a rule of its own below one, where both begin small and neither has a full stop."""
+    if not lines[0][:1].islower() or not line[:1].islower():
+        return False  # a sentence that is wrapped begins with a capital
+    if len(lines[-1]) >= _SHORT or _SAYS["goes_on"].search(lines[-1]) is not None:
+        return False
+    return _SAYS["rule_line"].search(line) is not None
+
+
 def _begins(before: str, line: str) -> bool:
     """Return whether a line begins a new sentence although neither an empty line nor a full stop comes before it."""
-    return len(before) < 70 and line[:1].isupper() and before[-1:] not in ",;(–-"
+    return len(before) < _SHORT and line[:1].isupper() and before[-1:] not in ",;(–-"

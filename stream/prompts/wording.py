@@ -96,12 +96,12 @@ AMOUNT = compile_pattern(
 _N, _M, _MID, _RELATION, _AFTERWORD = (AMOUNT.groupindex[name] - 1 for name in ("n", "m", "mid", "relation", "after"))
 _UNIT_GROUPS = [(name, AMOUNT.groupindex[name] - 1) for name in UNITS]
 NOT = compile_pattern(
-    r"\b(?:not|never|no|without|avoids?|avoiding|refrains? from|(?:do|does|must|should|ca|wo)n['’]t|cannot|neither|nor"
+    r"\b(?:not|never|no|without|avoids?|avoiding|refrains? from|(?:do|does|must|should|ca|wo)n['’]?t|cannot|neither|nor"
     r"|omit|skip|exclude|free of|leave out|forbidden|stay away from)\b"
 )
 _AFTERWARDS = compile_pattern(
-    r"^[^.;,]{0,30}\b(?:(?:is|are|be)(?: strictly)? (?:not|never|forbidden|prohibited|banned)|aren['’]t|isn['’]t|"
-    r"(?:must|should|may|can|shall)(?:n['’]t| not|not| never)|cannot)\b"
+    r"^[^.;,]{0,30}\b(?:(?:is|are|be)(?: strictly)? (?:not|never|forbidden|prohibited|banned)|aren['’]?t|isn['’]?t|"
+    r"(?:must|should|may|can|shall)(?:n['’]?t| not|not| never)|cannot)\b"
 )
 #: text in quotation marks of any kind; single marks count only after a space, because others are apostrophes
 QUOTED = compile_pattern(
