@@ -9,7 +9,9 @@ import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
-from turnsignal.stream.prompts.siblings import several
+from turnsignal.stream.prompts.leftover import without_parts
+from turnsignal.stream.prompts.reasons import is_reason
+from turnsignal.stream.prompts.siblings import of_both, several
 from turnsignal.stream.prompts.structure import MAX_HEADING, Above
 from turnsignal.stream.prompts.wording import compile_pattern, mask, read_patterns
 
@@ -48,16 +50,18 @@ def surroundings(above: list[Above], product: str = "", title: int = -1) -> list
     """
     read: list[Surroundings] = []
     words = frozenset(product.split()) - {"it"}
-    one_of_several = several(above)
+    one_of_several, both = several(above), of_both(above)
     for index, one in enumerate(above):
         outer = read[one.parent] if one.parent >= 0 else Surroundings()
         kind = kind_of(one.label, words)
-        kind = UNKNOWN if kind == GENERAL and index in one_of_several else kind
+        kind = UNKNOWN if kind == GENERAL and index in one_of_several else GENERAL if index in both else kind
         label = one.label.strip("*_: ")
         if kind == GENERAL and _SAYS["resets"].fullmatch(label) is not None:
             outer = Surroundings(is_example=outer.is_example)  # "General rules:" is not of the section above it
         is_named = one.level <= 8 or _SAYS["platform"].fullmatch(label) is not None
-        heading = f"{outer.heading} {label}"[-MAX_HEADING:].strip() if is_named else outer.heading
+        is_bot = index == title and _SAYS["title"].search(label) is not None
+        shown = without_parts(label) if is_bot else label  # "bot for field technicians" is of no field
+        heading = f"{outer.heading} {shown}"[-MAX_HEADING:].strip() if is_named else outer.heading
         read.append(
             Surroundings(
                 heading,
@@ -95,7 +99,9 @@ def kind_of(label: str, product: frozenset[str] = frozenset(), *, is_label: bool
     general = general | _SAID if denials else general
     left = [word for word in words if word not in general and word not in product and not word.isdigit()]
     bare = masked.strip(" ,.:;!–—-")
-    if _SAYS["medium"].fullmatch(bare) is not None:
+    if _SAYS["medium"].fullmatch(bare) is not None or is_reason(masked):
+        return GENERAL
+    if _SAYS["law"].fullmatch(bare) is not None:
         return GENERAL
     if not words and _SAYS["neutral"].fullmatch(bare) is not None and not bare[-1:].isdigit():
         return GENERAL  # "At all times"; but "Step 4" is one of several

@@ -15,6 +15,7 @@ _BUILT = tomllib.loads(Path(__file__).with_name("siblings.toml").read_text(encod
 _WORDS = {name: frozenset(words.split()) for name, words in _BUILT["words"].items()}
 _KINDS = [(_WORDS[name], _WORDS[f"of_{name}"]) for name in _BUILT["kinds"]]
 _SAYS = read_patterns(_BUILT["patterns"], **_BUILT["choices"])
+_BESIDE_BOTH = 2  #: headings that "both" is about
 _WORD = compile_pattern(r"[\pL\pN][\pL\pN'’-]*")
 
 
@@ -30,6 +31,16 @@ def several(above: Iterable[Above]) -> frozenset[int]:
         for label in counterparts(labels, are_headings=level in HEADINGS)
         for index in labels[label]
     )
+
+
+def of_both(above: Iterable[Above]) -> frozenset[int]:
+    """Return the indices of headings as "Both" that stand beside the two that they are about."""
+    groups: dict[tuple[int, int], list[tuple[int, str]]] = {}
+    for index, one in enumerate(above):
+        if one.level in HEADINGS:
+            groups.setdefault((one.parent, one.level), []).append((index, one.label.strip("*_: ")))
+    both = ((group, [index for index, label in group if _SAYS["both"].fullmatch(label)]) for group in groups.values())
+    return frozenset(indices[0] for group, indices in both if len(indices) == 1 and len(group) == _BESIDE_BOTH + 1)
 
 
 def counterparts(labels: Iterable[str], *, are_headings: bool = False) -> frozenset[str]:
