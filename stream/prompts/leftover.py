@@ -297,6 +297,8 @@ def _held(kinds: frozenset[str], scope: Scope) -> Iterator[str]:
         yield "named"
     if "case" in kinds:
         yield "likened"
+    if kinds and kinds.issubset(_FORBIDDEN):
+        yield "in_all_parts"
     if scope.product:
         yield "yours"
 

@@ -149,13 +149,15 @@ def _place(
 ) -> Iterator[PlacedSentence]:
     outer = f"stands under “{around.narrow}”" if around.narrow else None
     carried: str | None = None
-    is_opener = False
+    is_opener, listing = False, ""
     for index, sentence in enumerate(sentences):
         masked = mask(sentence)
         plain = (
             sentence if block.is_heading or around.forbids else _reworded(sentence, is_last=index + 1 == len(sentences))
         )
         label, rest = ("", plain) if block.is_heading else _label(plain, mask(plain))
+        listing = label if label and kind_of(label, product, is_label=True) == FORBIDS else "" if label else listing
+        label = label or listing  # "Prohibited: off-label claims; exclamation marks; emojis."
         kind = kind_of(label, product, is_label=True) if label else GENERAL
         kind = UNKNOWN if kind == GENERAL and label in several else kind
         doubt, read = None if _SAYS["whole_output"].search(masked) is not None else outer, plain
@@ -183,6 +185,7 @@ def _place(
         yield PlacedSentence(
             sentence, read, around.heading, block.is_heading, doubt or carried, block.number, index > 0
         )
+        listing = "" if sentence.endswith((".", "!", "?")) else listing
         if kind == GENERAL and not product and len(sentences) > 1 and tells_of_a_text(masked):
             carried, is_opener = f"may be about something else (“{sentence[:80]}”)", not index
         if kind == GENERAL and opens(mask(without_reason(sentence))):
