@@ -133,9 +133,14 @@ def keeps(item: str) -> bool:
     return _SAYS["keeps"].search(item) is not None
 
 
+def orders(item: str) -> bool:
+    """Return whether an item begins with a verb, as a rule does: "use emojis"."""
+    return _SAYS["verb"].search(item) is not None
+
+
 def held(item: str) -> str:
     """Return an item of a list of what every answer holds as a sentence: "A line" → "Every answer must include …"."""
-    is_rule = _SAYS["denied"].search(mask(item)) is not None or keeps(item) or _SAYS["verb"].search(item) is not None
+    is_rule = _SAYS["denied"].search(mask(item)) is not None or keeps(item) or orders(item)
     return item if is_rule else f"Every answer must include {item[:1].lower()}{item[1:]}"
 
 
@@ -143,6 +148,6 @@ def joined(forbids: str, item: str) -> str:
     """Return an item of a list of what is forbidden as one sentence: "Never" and "use emojis" → "Never use emojis"."""
     if _SAYS["denied"].search(mask(item)) is not None or keeps(item):
         return item
-    if _SAYS["verb"].search(item) is not None and _SAYS["avoid"].search(forbids) is None:
+    if orders(item) and _SAYS["avoid"].search(forbids) is None:
         return f"Never {item[:1].lower()}{item[1:]}"
     return f"Avoid {item[:1].lower()}{item[1:]}"

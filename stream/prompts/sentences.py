@@ -29,6 +29,7 @@ from turnsignal.stream.prompts.headings import (
     joined,
     keeps,
     kind_of,
+    orders,
     surroundings,
     title_of,
 )
@@ -149,15 +150,19 @@ def _place(
 ) -> Iterator[PlacedSentence]:
     outer = f"stands under “{around.narrow}”" if around.narrow else None
     carried: str | None = None
-    is_opener, listing = False, ""
+    is_opener = is_of_verbs = False
+    listing = ""
     for index, sentence in enumerate(sentences):
         masked = mask(sentence)
         plain = (
             sentence if block.is_heading or around.forbids else _reworded(sentence, is_last=index + 1 == len(sentences))
         )
         label, rest = ("", plain) if block.is_heading else _label(plain, mask(plain))
-        listing = label if label and kind_of(label, product, is_label=True) == FORBIDS else "" if label else listing
-        label = label or listing  # "Prohibited: off-label claims; exclamation marks; emojis."
+        if label:
+            listing = label if kind_of(label, product, is_label=True) == FORBIDS else ""
+            is_of_verbs = orders(rest)
+        elif listing and orders(rest) == is_of_verbs:
+            label = listing  # "Prohibited: off-label claims; exclamation marks; emojis."
         kind = kind_of(label, product, is_label=True) if label else GENERAL
         kind = UNKNOWN if kind == GENERAL and label in several else kind
         doubt, read = None if _SAYS["whole_output"].search(masked) is not None else outer, plain

@@ -220,12 +220,17 @@ class _BlockReader:
             self._begin_item(line, bare, marker[0])
         elif self._sentence:
             self._sentence.append(bare)
-        elif level := _title(bare, near, after):
+        elif level := 0 if self._is_beside(bare) else _title(bare, near, after):
             self._heading(bare.strip("*_: "), level)
         else:
             self._begin_paragraph(line, bare)
         if self._sentence and bare.endswith(":"):
             self._flush()
+
+    def _is_beside(self, bare: str) -> bool:
+        """Return whether a line goes on with lines like it, "Links – bullet points" below "Title – no colon"."""
+        beside = self.blocks[-1].text if self.blocks and not self._after_blank else ""
+        return all(_SAYS["dashed"].match(line) is not None for line in (bare, beside))
 
     def _heading(self, label: str, level: int) -> None:
         self._flush()
@@ -242,6 +247,10 @@ class _BlockReader:
         if self._after_blank or not self._columns:
             self._columns, self._after_blank = cells, False
             return
+        if len(cells) == len(self._columns) == 2 and _SAYS["denied"].fullmatch(cells[1]) is not None:
+            if _SAYS["of_rules"].fullmatch(self._columns[1].strip("*_: ")) is not None:
+                self.blocks.append(PromptBlock(f"{cells[0].strip('*_: ')}: {cells[1]}", self._top(), False, True))
+                return  # a row "Emojis | Never" below "Topic | Rule"
         for index, cell in enumerate(cells):
             above, label = self._top(), " ".join([cells[0], *self._columns[index : index + 1]])
             if index:
