@@ -12,7 +12,7 @@ from typing import NamedTuple
 from turnsignal.stream.prompts.leftover import without_parts
 from turnsignal.stream.prompts.reasons import is_reason
 from turnsignal.stream.prompts.siblings import of_both, several
-from turnsignal.stream.prompts.structure import MAX_HEADING, Above
+from turnsignal.stream.prompts.structure import MAX_HEADING, PLAIN, Above
 from turnsignal.stream.prompts.wording import compile_pattern, mask, read_patterns
 
 _BUILT = tomllib.loads(Path(__file__).with_name("headings.toml").read_text(encoding="utf-8"))
@@ -58,7 +58,7 @@ def surroundings(above: list[Above], product: str = "", title: int = -1) -> list
         label = one.label.strip("*_: ")
         if kind == GENERAL and _SAYS["resets"].fullmatch(label) is not None:
             outer = Surroundings(is_example=outer.is_example)  # "General rules:" is not of the section above it
-        is_named = one.level <= 8 or _SAYS["platform"].fullmatch(label) is not None
+        is_named = one.level <= PLAIN or _SAYS["platform"].fullmatch(label) is not None
         is_bot = index == title and _SAYS["title"].search(label) is not None
         shown = without_parts(label) if is_bot else label  # "bot for field technicians" is of no field
         heading = f"{outer.heading} {shown}"[-MAX_HEADING:].strip() if is_named else outer.heading

@@ -14,9 +14,10 @@ from turnsignal.stream.prompts.wording import amounts, mask, read_patterns
 MAX_HEADING = 200  #: characters of a heading that the sentences below it see
 
 _SAYS = read_patterns(tomllib.loads(Path(__file__).with_name("structure.toml").read_text(encoding="utf-8"))["patterns"])
-TAG, _TITLE, _PLAIN, _LEAD, _ITEM = 0, 7, 8, 9, 10  #: levels of what may stand above; 1–6: Markdown's headings
+TAG, _TITLE, _CLAUSE, PLAIN, _LEAD, _ITEM = 0, 7, 8, 9, 10, 11  #: levels of what may stand above; 1–6: Markdown's
 HEADINGS = range(1, _ITEM)  #: levels of headings, titles and lines that end with a colon
 _WORDS = 7  #: in a title on a line of its own, at most
+_CLAUSES = 4  #: numbers in that of a clause, at most, as in "2.3.1.1"
 _SHORT = 70  #: characters; a longer line may be one that is wrapped
 
 
@@ -170,6 +171,7 @@ class _BlockReader:
         self._led_by = -1  # how far the list item is indented that ends with a colon and leads its neighbours, or -1
         self._is_led = False  # whether the last block ends with a colon
         self._is_used = False  # whether a block stands under what came last
+        self._in_clause = False  # whether the list items are clauses, as "2.3"
 
     def tag(self, tag: _Tag) -> None:
         """Open or close a tag, with all that was opened in it."""
@@ -207,15 +209,16 @@ class _BlockReader:
         if _SAYS["ruled"].fullmatch(bare) is not None:
             self._flush()
             return
-        is_number = marker is not None and marker[0].strip(" (.)").isdigit()
+        is_clause = marker is not None and _SAYS["clause"].fullmatch(marker[0]) is not None
+        is_number = is_clause or (marker is not None and marker[0].strip(" (.)").isdigit())
         next_marker = _marker(after.strip())
         is_section = is_number and (next_marker is None or _SAYS["clause"].fullmatch(next_marker[0]) is not None)
         if marker is not None and marker[0].startswith("#"):
             self._heading(bare[marker.end() :].strip(" #"), marker[0].count("#"))
         elif marker is not None and marker[0] == "|":
             self._row(bare)
-        elif is_section and _title(bare[marker.end() :], near, after):  # "1. Refunds"
-            self._heading(bare[marker.end() :], _TITLE)
+        elif is_section and _title(bare[marker.end() :], near, after):  # "1. Refunds", "1.2 Refunds"
+            self._heading(bare[marker.end() :], _CLAUSE if is_clause else _TITLE)
         elif marker is not None:
             self._begin_item(line, bare, marker[0])
         elif self._sentence:
@@ -238,7 +241,7 @@ class _BlockReader:
         if label:
             self.blocks.append(PromptBlock(label, self._top(), True, False, self._number(label)))
         self._push(label, level)
-        self._item, self._after_blank = -1, False
+        self._item, self._after_blank, self._in_clause = -1, False, False
 
     def _row(self, bare: str) -> None:
         cells = [cell.strip() for cell in bare.strip("|").split("|")][:50]
@@ -262,6 +265,11 @@ class _BlockReader:
     def _begin_item(self, line: str, bare: str, marker: str) -> None:
         indent = len(line) - len(line.lstrip())
         is_dash = not any(map(str.isalnum, marker))
+        if _SAYS["clause"].fullmatch(marker) is not None:
+            self._in_clause = True
+            indent += marker.strip(" (.):").count(".") - 1  # "2.3.1" is of "2.3"
+        elif self._in_clause and not is_dash:
+            indent += _CLAUSES  # so is "(a)"
         if bare.endswith(":") or (self._item < 0 and self._after_blank):
             self._led_by = -1
         elif self._is_led and self._item == _ITEM + 2 * min(indent, 39) + is_dash and not self._after_blank:
@@ -278,12 +286,13 @@ class _BlockReader:
         self._sentence.append(f"{sign}{bare[len(marker) :]}")
 
     def _begin_paragraph(self, line: str, bare: str) -> None:
+        self._in_clause = self._in_clause and line[:1] in " \t"
         if self._item >= 0 and (line[:1] in " \t" or (self._is_led and not self._after_blank)):
             pass  # goes on with the list item above
         elif self._item >= 0:
-            self._pop(_PLAIN if self._after_blank else _LEAD)
+            self._pop(PLAIN if self._after_blank else _LEAD)
         else:
-            self._pop(_PLAIN if self._after_blank and self._is_used else _ITEM)
+            self._pop(PLAIN if self._after_blank and self._is_used else _ITEM)
         self._item, self._after_blank = -1, False
         self._sentence.append(bare)
 
@@ -340,7 +349,7 @@ def _title(bare: str, near: str, after: str) -> int:
     plain = mask(bare.strip("*_: "))
     if len(plain.split()) > _WORDS or plain[-1:] in ".!?,;" or ": ·" in plain:
         return 0
-    is_list = _SAYS["marker"].match(after.strip()) is not None
+    is_list = _marker(after.strip()) is not None
     is_upper = plain.isupper() and sum(map(str.isalpha, plain)) > 1
     is_counted = any(amount.unit for amount in amounts(plain))
     if is_bold or (is_upper and is_list and not is_counted):
@@ -354,10 +363,10 @@ def _title(bare: str, near: str, after: str) -> int:
         return 0
     first = _SAYS["letter"].search(bare)
     if first is None or not first[0].isupper():
-        return _PLAIN if is_list else 0
+        return PLAIN if is_list else 0
     if _SAYS["ruled"].fullmatch(near.strip()) is not None or (not near.strip() and not is_list):
         return _TITLE
-    return _PLAIN if is_list or near.strip()[:1].isupper() else 0
+    return PLAIN if is_list or near.strip()[:1].isupper() else 0
 
 
 def _marker(bare: str) -> Any:
