@@ -57,7 +57,8 @@ def counterparts(labels: Iterable[str], *, are_headings: bool = False) -> frozen
         named = {label: one & own for label, one in words.items() if one & own and one <= own | beside}
         alike.update(named if len(set(named.values())) > 1 else ())
     others = _WORDS["beside"] if are_headings else _WORDS["beside"] | _WORDS["beside_labels"]
-    if any(one <= others for one in words.values()):  # "Output" and "Log"
+    kept = others.union(*(_WORDS[name] for name in ("beside_labels", "whole", "apart", "of_apart")))
+    if any(one <= others or (one & _WORDS["apart"] and one <= kept) for one in words.values()):  # "Output" and "Log"
         alike.update(label for label, one in words.items() if one <= _WORDS["whole"])
     return frozenset(alike | _of_several_people(words))
 

@@ -250,10 +250,9 @@ class _BlockReader:
         if self._after_blank or not self._columns:
             self._columns, self._after_blank = cells, False
             return
-        if len(cells) == len(self._columns) == 2 and _SAYS["denied"].fullmatch(cells[1]) is not None:
-            if _SAYS["of_rules"].fullmatch(self._columns[1].strip("*_: ")) is not None:
-                self.blocks.append(PromptBlock(f"{cells[0].strip('*_: ')}: {cells[1]}", self._top(), False, True))
-                return  # a row "Emojis | Never" below "Topic | Rule"
+        if _is_ban(cells, self._columns):
+            self.blocks.append(PromptBlock(f"{cells[0].strip('*_: ')}: {cells[1]}", self._top(), False, True))
+            return
         for index, cell in enumerate(cells):
             above, label = self._top(), " ".join([cells[0], *self._columns[index : index + 1]])
             if index:
@@ -377,13 +376,21 @@ def _marker(bare: str) -> Any:
     return _SAYS["marker"].match(bare)
 
 
+def _is_ban(cells: list[str], columns: list[str]) -> bool:
+    """Return whether a row forbids what it is about: "Emojis | Never" below "Topic | Rule"."""
+    is_pair = len(cells) == len(columns) == 2 and _SAYS["denied"].fullmatch(cells[1]) is not None
+    return is_pair and _SAYS["of_rules"].fullmatch(columns[1].strip("*_: ")) is not None
+
+
 def _is_rule_after(lines: list[str], line: str) -> bool:
     """Return whether a line is a rule of its own below one, where both begin small and neither has a full stop."""
     if not lines[0][:1].islower() or not line[:1].islower():
         return False  # a sentence that is wrapped begins with a capital
     if len(lines[-1]) >= _SHORT or _SAYS["goes_on"].search(lines[-1]) is not None:
         return False
-    return _SAYS["rule_line"].search(line) is not None
+    if _SAYS["rule_line"].search(lines[0]) is None or any(_SAYS["case"].match(one) is not None for one in lines):
+        return False  # "for refunds", which those below are about
+    return any(_SAYS[key].search(line) is not None for key in ("rule_line", "case_line"))
 
 
 def _begins(before: str, line: str) -> bool:
