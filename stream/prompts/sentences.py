@@ -53,6 +53,7 @@ _REWORDED, _REWORDED_LAST = (
     for table in ("reworded", "reworded_last")
 )
 _NUMBERED = _SAYS["inline"].groupindex["n"]
+_TOO = _SAYS["denies_too"].groupindex["too"]
 _WORDS = 8  #: of a label, at most
 _FIRST = 4  #: sentences that say what an assistant is there for
 
@@ -122,7 +123,16 @@ def _split(block: str) -> Iterator[str]:
     for begin, end in pairwise([0, *sorted(ends), len(text)]):
         sentence = text[markers.get(begin, begin) : end].strip(" \t;")[:MAX_SENTENCE]
         if sentence:
-            yield sentence
+            yield from _denials(sentence)
+
+
+def _denials(sentence: str) -> Iterator[str]:
+    """Yield the clauses of a sentence that only forbids: "You never diagnose, you never say …"."""
+    masked = mask(sentence)
+    matches = list(_SAYS["denies_too"].finditer(masked)) if _SAYS["denies"].match(masked) is not None else []
+    begins = [0, *(match.start(_TOO) for match in matches)]
+    ends = [*(match.start() for match in matches), len(sentence)]
+    yield from (sentence[begin:end] for begin, end in zip(begins, ends, strict=True))
 
 
 def _numbered(masked: str) -> list[Span]:
@@ -162,7 +172,7 @@ def _place(
             listing = label if kind_of(label, product, is_label=True) == FORBIDS else ""
             is_of_verbs = orders(rest)
         elif listing and orders(rest) == is_of_verbs:
-            label = listing  # "Prohibited: off-label claims; exclamation marks; emojis."
+            label, rest = listing, sentence  # "Prohibited: off-label claims; exclamation marks; emojis."
         kind = kind_of(label, product, is_label=True) if label else GENERAL
         kind = UNKNOWN if kind == GENERAL and label in several else kind
         doubt, read = None if _SAYS["whole_output"].search(masked) is not None else outer, plain

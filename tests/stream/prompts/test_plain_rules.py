@@ -10,6 +10,16 @@ ROLE = "You are Bo, an assistant.\n\n"
 @pytest.mark.parametrize(
     ("rule", "start"),
     [
+        ("Keep it under 300 characters (hard limit).", "pattern.forbid"),
+        ("Maximal 5 sentences in answer", "length.number_sentences(at_most=5)"),
+        ("<100 words.", "length.number_words(at_most=99)"),
+        ('At the end of every answer write "Bo".', "pattern.require"),
+        ('Every answer contains the line "No advice."', "keywords.existence"),
+        ('These words are banned: "cheap", "free".', "keywords.forbidden_words(words='cheap|free')"),
+        ('You never diagnose, you never say "hi there".', "keywords.forbidden_words(words='hi there')"),
+        ('Never use the word "hacked" in either part.', "keywords.forbidden_words(words=hacked)"),
+        ('Observe the Fair Housing Act: never say "safe area".', "keywords.forbidden_words(words='safe area')"),
+        ("dont use emojis", "pattern.forbid"),
         ('No "please".', "keywords.forbidden_words(words=please)"),
         ('No "simply", "just" or "easy".', "keywords.forbidden_words(words='simply|just|easy')"),
         ('No hedging ("perhaps", "maybe").', "keywords.forbidden_words(words='perhaps|maybe')"),
@@ -45,3 +55,8 @@ def test_a_plain_rule_is_a_check(rule: str, start: str) -> None:
 )
 def test_what_says_more_is_for_a_person(rule: str) -> None:
     assert all(one.doubt is not None for one in read_prompt(f"{ROLE}- {rule}").proposals)
+
+
+@pytest.mark.parametrize(("rule", "count"), [("Use plain text only.", 3), ("One sentence, at most 125 characters.", 2)])
+def test_a_rule_may_ask_for_several_checks(rule: str, count: int) -> None:
+    assert [one.doubt for one in read_prompt(f"{ROLE}{rule}").proposals] == [None] * count
