@@ -210,9 +210,13 @@ class _BlockReader:
             self._flush()
             return
         is_clause = marker is not None and _SAYS["clause"].fullmatch(marker[0]) is not None
-        is_number = is_clause or (marker is not None and marker[0].strip(" (.)").isdigit())
+        is_number = is_clause or (marker is not None and marker[0].strip(" (.)").strip("→⇒➔➜➤1234567890") == "")
         next_marker = _marker(after.strip())
-        is_section = is_number and (next_marker is None or _SAYS["clause"].fullmatch(next_marker[0]) is not None)
+        above_clauses = next_marker is not None and _SAYS["clause"].fullmatch(next_marker[0]) is not None
+        if marker is None and above_clauses and not self._sentence:
+            marker = _SAYS["numbered"].match(bare)
+            is_number = marker is not None
+        is_section = is_number and (next_marker is None or above_clauses)
         if marker is not None and marker[0].startswith("#"):
             self._heading(bare[marker.end() :].strip(" #"), marker[0].count("#"))
         elif marker is not None and marker[0] == "|":
@@ -333,8 +337,9 @@ class _BlockReader:
         self._is_used = False
 
     def _pop(self, level: int) -> None:
-        """Leave what stands above down to a level, within the innermost tag."""
-        while self._chain and self.above[self._chain[-1]].level >= max(level, 1):
+        """Leave what stands above down to a level, within the innermost tag; a plain title stands above clauses."""
+        kept = PLAIN if level == _CLAUSE else TAG
+        while self._chain and max(level, 1) <= self.above[self._chain[-1]].level != kept:
             self._chain.pop()
 
 
