@@ -18,6 +18,7 @@ TAG, _TITLE, _CLAUSE, PLAIN, _LEAD, _ITEM = 0, 7, 8, 9, 10, 11  #: levels of wha
 HEADINGS = range(1, _ITEM)  #: levels of headings, titles and lines that end with a colon
 _WORDS = 7  #: in a title on a line of its own, at most
 _CLAUSES = 4  #: numbers in that of a clause, at most, as in "2.3.1.1"
+_LINES = 20  #: of one sentence, at most, that are looked at
 _SHORT = 70  #: characters; a longer line may be one that is wrapped
 
 
@@ -391,7 +392,7 @@ def _is_rule_after(lines: list[str], line: str) -> bool:
     """Return whether a line is a rule of its own below one, where both begin small and neither has a full stop."""
     if not lines[0][:1].islower() or not line[:1].islower():
         return False  # a sentence that is wrapped begins with a capital
-    if len(lines[-1]) >= _SHORT or _SAYS["goes_on"].search(lines[-1]) is not None:
+    if len(lines) > _LINES or len(lines[-1]) >= _SHORT or _SAYS["goes_on"].search(lines[-1]) is not None:
         return False
     if _SAYS["rule_line"].search(lines[0]) is None or any(_SAYS["case"].match(one) is not None for one in lines):
         return False  # "for refunds", which those below are about
