@@ -81,13 +81,15 @@ def settle(
     others = [one for one in placed if not one.is_heading and one.sentence not in own]
     quotes = _Passages((piece, one.sentence) for one in others for piece in shown_in(one.sentence))
     whole = _Passages((one.sentence, one.sentence) for one in others)
-    asserting = _Passages(
-        (mask(one.sentence), one.sentence)
+    asserted = [
+        (SAYS["called_lists"].sub("¦", mask(one.sentence)), one.sentence)
         for one in others
         if not denies(mask(one.sentence)) and _OF_USERS.search(one.sentence) is None
-    )
+    ]
+    asserting = _Passages(asserted)
+    permitting = _Passages(one for one in asserted if SAYS["lets_say"].search(one[0]) is not None)
     for index in forbidding:
-        other = _against(proposals[index].check, quotes, whole, asserting)
+        other = _against(proposals[index].check, quotes, whole, asserting, permitting)
         other = other or _in_itself(proposals[index]) or _in_capitals(proposals[index], others)
         if other:
             _doubt(proposals, index, other)
@@ -128,13 +130,18 @@ def _forbids(check: str) -> bool:
     return check.startswith(("keywords.forbidden_words", "pattern.forbid"))
 
 
-def _against(check: str, quotes: _Passages, whole: _Passages, asserting: _Passages) -> _Against | None:
-    """Return the sentence that says or asks for what a check forbids; None if none does."""
+def _against(
+    check: str, quotes: _Passages, whole: _Passages, asserting: _Passages, permitting: _Passages
+) -> _Against | None:
+    """Return the sentence that says, asks for or permits what a check forbids; None if none does."""
     params = parse_name(check).params
     if check.startswith("keywords."):
         words = [word.casefold() for word in str(params["words"]).split("|")]
         quoting = next((one for word in words if (one := quotes.first_match(_as_words(word)))), "")
-        return _Against(quoting, True) if quoting else None
+        if quoting:
+            return _Against(quoting, True)
+        letting = next((one for word in words if (one := permitting.first_match(_as_words(word)))), "")
+        return _Against(letting, False) if letting else None
     regex = str(params["regex"])
     thing = NAMED_THINGS.get(regex)
     if thing is None and regex != ADDRESS:

@@ -71,7 +71,7 @@ def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
         elif unit in _OF_PARTS:
             doubt = "counts one part of several" if _is_summand(sentence.masked, amount) else None
             if SAYS["in_any_one"].search(sentence.masked[amount.start :]):
-                doubt = "may be of each paragraph"
+                doubt = f"may be of each {'list' if unit == 'bullets' else 'paragraph'}"
             whole = amount
         if _is_at_an_edge(sentence.masked[: amount.start]):
             doubt = doubt or "may be of how the answer begins or ends"

@@ -85,13 +85,17 @@ def _stops(one: PlacedSentence, masked: str) -> bool:
 
 
 def _is_a_word(one: PlacedSentence, masked: str) -> bool:
-    """Return whether some answers are one word in capitals, in a case named there or before: "… output NONE"."""
-    match = _SAYS["word_alone"].search(masked)
+    """Return whether some answers are a word in capitals or a token, in a case named there or before: "… output NONE".
+
+    A token may stand in quotation marks, as code does.
+    """
+    match = _SAYS["word_alone"].search(one.sentence)
     if match is None or _SAYS["form"].fullmatch(match["word"]) is not None:
         return False
     if negated(without_clause(masked), match.start()):
         return False  # "Never output NONE"
-    return one.doubt is not None or _SAYS["condition"].search(masked) is not None
+    is_of_some = one.doubt is not None or _SAYS["condition"].search(masked) is not None
+    return is_of_some or names_a_case(one.sentence)
 
 
 def _doubt(proposal: Proposal, taking: dict[str, list[str]]) -> str | None:

@@ -33,15 +33,21 @@ _SHOWN = 80  #: characters of the sentence in the reason for a doubt
 class PromptKind(NamedTuple):
     """Why checks of a prompt may not bind its answers.
 
-    reason: why; is_items: whether only because one answer holds several texts.
+    reason: why; is_items: whether only because one answer holds several texts; are_replies: whether those are called
+    answers themselves, as in "three replies", so that "reply in 50 words" may be of each.
     """
 
     reason: str
     is_items: bool
+    are_replies: bool = False
 
     def doubt(self, check: str, masked: str) -> str | None:
         """Return why a check that a sentence asks for may not bind the answers, None if it does nevertheless."""
-        binds = is_of_all_texts(check) if self.is_items else is_own_form(check, masked)
+        if self.is_items:
+            responds = not self.are_replies and _NAMES["responds"].search(masked) is not None
+            binds = is_of_all_texts(check) or (responds and check.startswith("length."))
+        else:
+            binds = is_own_form(check, masked)
         return None if binds else self.reason
 
 
@@ -57,7 +63,8 @@ def prompt_kind(sentences: Iterable[str]) -> PromptKind | None:
     if not others:
         return None
     kind, sentence = others[0]
-    return PromptKind(f"{_REASONS[kind]} ({_shown(sentence)})", kind == "items")
+    are_replies = any(_NAMES["replies"].search(other) is not None for _, other in others)
+    return PromptKind(f"{_REASONS[kind]} ({_shown(sentence)})", kind == "items", are_replies)
 
 
 class OthersAnswers(NamedTuple):

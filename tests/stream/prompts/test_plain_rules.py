@@ -13,6 +13,16 @@ ROLE = "You are Bo, an assistant.\n\n"
 @pytest.mark.parametrize(
     ("rule", "start"),
     [
+        ("Keep it under 300 characters (hard limit).", "pattern.forbid"),
+        ("Maximal 5 sentences in answer", "length.number_sentences(at_most=5,skip_markers=true)"),
+        ("<100 words.", "length.number_words(at_most=99)"),
+        ('At the end of every answer write "Bo".', "pattern.require"),
+        ('Every answer contains the line "No advice."', "keywords.existence"),
+        ('These words are banned: "cheap", "free".', "keywords.forbidden_words(words='cheap|free')"),
+        ('You never diagnose, you never say "hi there".', "keywords.forbidden_words(words='hi there')"),
+        ('Never use the word "hacked" in either part.', "keywords.forbidden_words(words=hacked)"),
+        ('Observe the Fair Housing Act: never say "safe area".', "keywords.forbidden_words(words='safe area')"),
+        ("dont use emojis", "pattern.forbid"),
         ('No "please".', "keywords.forbidden_words(words=please)"),
         ('No "simply", "just" or "easy".', "keywords.forbidden_words(words='simply|just|easy')"),
         ('No hedging ("perhaps", "maybe").', "keywords.forbidden_words(words='perhaps|maybe')"),
@@ -99,3 +109,8 @@ def test_signs_of_addresses_and_arithmetic_break_no_ban(rule: str, free: str, br
         "PASS",
         "FAIL",
     ]
+
+
+@pytest.mark.parametrize(("rule", "count"), [("Use plain text only.", 3), ("One sentence, at most 125 characters.", 2)])
+def test_a_rule_may_ask_for_several_checks(rule: str, count: int) -> None:
+    assert [one.doubt for one in read_prompt(f"{ROLE}{rule}").proposals] == [None] * count

@@ -79,7 +79,7 @@ NARROW = {
     "Refunds\n\nBe kind.\n\nNo emojis.": "Refunds",
     "1. Refunds\n\nNo emojis.": "Refunds",
     "1. Refunds\nNo emojis.": "Refunds",
-    "2.1 Refunds\nNo emojis.": "2.1 Refunds",
+    "2.1 Refunds\nNo emojis.": "Refunds",
     "- For refunds:\n  No emojis.": "For refunds",
     "**Refunds.** Be kind. No emojis.": "Refunds",
     "# Acme bot\n## Tool: search\n### Style\n- No emojis.": "Tool: search",
