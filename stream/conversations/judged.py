@@ -18,7 +18,6 @@ from turnsignal.stream.conversations import packed_verdicts
 from turnsignal.stream.conversations.packed_verdicts import pack_mark, unpack_marks
 from turnsignal.stream.conversations.recent_ids import digest
 from turnsignal.stream.records.observations import Earlier
-from turnsignal.stream.records.scores import FOLLOW_UP
 from turnsignal.stream.records.summaries import ScoreMean
 
 MAX_EXCHANGES = 128  #: that are remembered one by one
@@ -33,9 +32,7 @@ PARTS = 10_000  #: of 1, in which values and weights are counted
 LEAST = 1e-5  #: probability; the inverse of a smaller one weighs no more
 
 _UNKNOWN, _CURRENT, _REPLACED = range(3)  # whether the exchange of a verdict has come, and still stands
-_CLARIFIED = PARTS // 2  # a follow-up whose value is below asks for clarification
-_UNSCORED, _LEFT_OUT = -1, -2  # in the place of a verdict's value
-_JUDGED_FOLLOW_UP = f"{FOLLOW_UP}(by="
+UNSCORED, LEFT_OUT = -1, -2  #: in the place of a verdict's value
 
 
 class Fate(StrEnum):
@@ -128,19 +125,6 @@ class JudgedExchange(msgspec.Struct, array_like=True, gc=False, order=True):
         return newest
 
 
-class JudgedFollowUps(NamedTuple):
-    """How a judge read a conversation's follow-ups.
-
-    scorer: as which it counts; went_on: whether each one that it read went on, in order of event time; left_out:
-    whether it was not to be asked about some; inclusion: the probability with which it was asked about all of them.
-    """
-
-    scorer: str
-    went_on: list[bool]
-    left_out: bool
-    inclusion: float
-
-
 class VerdictFacts(msgspec.Struct, gc=False):
     """What is remembered of a verdict.
 
@@ -205,7 +189,7 @@ class JudgedMemory(msgspec.Struct, array_like=True):
         if number is None:
             self._tidy(exchange)
             return _WAITS, ()
-        earlier, kept, weight = self._earlier(number), _LEFT_OUT if verdict.left_out else _UNSCORED, 0
+        earlier, kept, weight = self._earlier(number), LEFT_OUT if verdict.left_out else UNSCORED, 0
         if value is not None:
             kept, weight = round(value * PARTS), round(PARTS / max(verdict.inclusion, LEAST))
         insort(marks, VerdictMark(named, number, verdict.version, kept, weight, digest(verdict.turn)))
@@ -249,18 +233,6 @@ class JudgedMemory(msgspec.Struct, array_like=True):
         """Return the digests of all verdicts that count."""
         counted = (sorted(exchange.counted().items()) for exchange in self.current())
         return b"".join(mark.id for marks in counted for _, mark in marks)
-
-    def follow_ups(self) -> list[JudgedFollowUps]:
-        """Return how each judge of follow-ups read those of the conversation."""
-        judges = [number for number, scorer in enumerate(self.scorers) if scorer.startswith(_JUDGED_FOLLOW_UP)]
-        if not judges:
-            return []
-        read: dict[int, list[VerdictMark]] = {number: [] for number in judges}
-        for exchange in self.current():
-            for number, mark in exchange.counted().items():
-                if number in read:
-                    read[number].append(mark)
-        return [_read_by(self.scorers[number], marks) for number, marks in read.items()]
 
     def current(self) -> list[JudgedExchange]:
         """Return the exchanges that have come and stand, complete ones too, in the order of time and row."""
@@ -400,13 +372,6 @@ def _unpacked(packed: bytes) -> list[JudgedExchange]:
             exchanges.append(JudgedExchange(time, row, _CURRENT, [], []))
         exchanges[-1].marks.append(VerdictMark(*mark))
     return exchanges
-
-
-def _read_by(scorer: str, marks: Sequence[VerdictMark]) -> JudgedFollowUps:
-    # Shares are parts of one order of conversations: who is asked at the smallest of them is asked at all.
-    largest = max((mark.weight for mark in marks if mark.value >= 0), default=PARTS)
-    went_on = [mark.value >= _CLARIFIED for mark in marks if mark.value >= 0]
-    return JudgedFollowUps(scorer, went_on, any(mark.value == _LEFT_OUT for mark in marks), PARTS / largest)
 
 
 def _add(sums: list[int], exchange: JudgedExchange, sign: int = 1) -> None:

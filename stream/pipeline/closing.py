@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from turnsignal.stream.conversations import judged
-from turnsignal.stream.conversations.judged import JudgedFollowUps
+from turnsignal.stream.conversations.judged_follow_ups import JudgedFollowUps, judged_follow_ups
 from turnsignal.stream.conversations.means import Means, named
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn, PendingResponse, pairing_key
 from turnsignal.stream.conversations.state import Conversation
@@ -164,7 +164,7 @@ class Closing:
         """
         if state.judged is None or state.judged.awaiting or summary.outcome is None:
             return None
-        scores = [_judge_outcome(summary.outcome, read) for read in state.judged.follow_ups()]
+        scores = [_judge_outcome(summary.outcome, read) for read in judged_follow_ups(state.judged)]
         if not scores:
             return None
         by = state.judged.verdict_ids().hex()
