@@ -94,7 +94,8 @@ def measure(
 
     Of a judge: sensitivity is the share of good answers that it calls good, specificity that of bad ones that it calls
     bad; its rate as it is, and corrected by the labels (prediction-powered inference) to what people would say of all.
-    Where it was asked of a part, each answer counts by the inverse of its probability to be asked of (`inclusion`).
+    Where it was asked of a part, its rates count each answer by the inverse of its probability to be asked of
+    (`inclusion`); agreement is that of the answers with a label and a verdict, each counted once.
     Where fewer than 5 labels of the rarer kind are to be expected, labelled_rate stands in its place: labels alone.
 
     Intervals are 95 %, by drawing conversations anew. Ends with 1 when there was nothing to measure.

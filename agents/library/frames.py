@@ -20,13 +20,15 @@ _OF_ROW = (
     *("time", "outcome", "follow_up_id", "late", "replaced"),
 )
 _OF_SCORE = ("scorer", "value", "label", "unscored", "explanation")
-COLUMNS = (*_OF_ROW, *_OF_SCORE)
+COLUMNS = (*_OF_ROW, *_OF_SCORE, "inclusion")
 
 
 def make_columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """Return a list for each of `COLUMNS`.
 
-    time: microseconds since 1970; replaced: whether a later row corrects this one, so that a mean leaves it out.
+    time: microseconds since 1970; replaced: whether a later row corrects this one, so that a mean leaves it out;
+    inclusion: the probability with which there is this score, 1 but for judges that are asked about a share: its
+    inverse is what the score weighs in a mean.
     """
     columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
     of_row = [columns[name] for name in _OF_ROW]
@@ -47,7 +49,9 @@ def make_columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
             row.get("late", False),
             False,
         )
+        inclusion = row.get("verdict", {}).get("inclusion", 1.0)
         for score in row["scores"]:
+            columns["inclusion"].append(score.get("inclusion", inclusion))
             ids.append(row["id"])
             for column, fact in zip(of_row, facts, strict=True):
                 column.append(fact)
@@ -62,7 +66,8 @@ def make_pandas(rows: Iterable[Mapping[str, Any]]) -> "pandas.DataFrame":
     library = _import("pandas")
     frame: pandas.DataFrame = library.DataFrame(make_columns(rows), columns=list(COLUMNS))
     frame["time"] = library.to_datetime(frame["time"].astype("int64"), unit="us", utc=True)
-    frame["value"] = frame["value"].astype("float64")
+    for name in ("value", "inclusion"):
+        frame[name] = frame[name].astype("float64")
     for name in ("late", "replaced"):
         frame[name] = frame[name].astype("bool")
     return frame
@@ -72,7 +77,13 @@ def make_polars(rows: Iterable[Mapping[str, Any]]) -> "polars.DataFrame":
     """Return score rows as a DataFrame of polars; raises TurnsignalError where polars is not installed."""
     library = _import("polars")
     types = dict.fromkeys(COLUMNS, library.String)
-    types |= {"time": library.Int64, "value": library.Float64, "late": library.Boolean, "replaced": library.Boolean}
+    types |= {
+        "time": library.Int64,
+        "value": library.Float64,
+        "inclusion": library.Float64,
+        "late": library.Boolean,
+        "replaced": library.Boolean,
+    }
     frame: polars.DataFrame = library.DataFrame(make_columns(rows), schema=types)
     return frame.with_columns(library.col("time").cast(library.Datetime("us", "UTC")))
 

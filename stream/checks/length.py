@@ -51,8 +51,8 @@ class NumberSentences(Counted):
     """The response has at least or at most so many sentences. Source: IFEval, length_constraints:number_sentences.
 
     A sentence ends with `.`, `!` or `?` before a space, unless the full stop belongs to a short form or an initial
-    ("Dr.", "J.") or an ellipsis goes on in lower case; a list's "1." counts. A plain form of nltk's punkt, which the
-    reference program uses.
+    ("Dr.", "J.") or an ellipsis goes on in lower case. A plain form of nltk's punkt, which the reference program uses;
+    so the "1." of a numbered item counts, unless skip_markers.
     """
 
     family: ClassVar[str] = "length.number_sentences"
@@ -60,10 +60,11 @@ class NumberSentences(Counted):
     breaks: ClassVar[str] = "Done."
     version: ClassVar[int] = 3  # since short forms of German, Spanish and French, and of weekdays, end no sentence
     unit: ClassVar[str] = "sentences"
+    skip_markers: bool = False
 
     def evaluate(self, response: Response) -> CheckResult:
         """Count sentences."""
-        return self.count_result(count_sentences(response.text))
+        return self.count_result(count_sentences(response.text, skip_markers=self.skip_markers))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +120,8 @@ class NthParagraphFirstWord(InstructionCheck):
         return failed(f"paragraph {self.nth} begins with {shown(first)}, not with {shown(self.word)}")
 
 
-def count_sentences(text: str) -> int:
-    """Count sentences; text after the last full stop is one.
+def count_sentences(text: str, *, skip_markers: bool = False) -> int:
+    """Count sentences; text after the last full stop is one; skip_markers: whether the "1." of an item is none.
 
     Source: Kiss and Strunk 2006 (punkt), with a fixed list of short forms instead of a trained one.
     """
@@ -131,9 +132,17 @@ def count_sentences(text: str) -> int:
     for stop in _STOP.finditer(text):
         if stop[0].startswith("..") and stop[1].islower():
             continue
-        if stop[0] != "." or not _continues(text, stop.start(), stop[1]):
+        is_marker = skip_markers and text[stop.start() - 1].isdecimal() and _marks_item(text, stop.start())
+        if not is_marker and (stop[0] != "." or not _continues(text, stop.start(), stop[1])):
             count += 1
     return count
+
+
+def _marks_item(text: str, at: int) -> bool:
+    """Say whether the full stop at `at` belongs to the number of an item: nothing else stands before it on its line."""
+    begin = max(0, at - _LONGEST)
+    _, newline, line = text[begin:at].rpartition("\n")
+    return (bool(newline) or begin == 0) and line.strip(" \t-*+•>").isdecimal()
 
 
 def _continues(text: str, at: int, follower: str) -> bool:

@@ -18,7 +18,6 @@ from turnsignal.stream.conversations import packed_verdicts
 from turnsignal.stream.conversations.packed_verdicts import pack_mark, unpack_marks
 from turnsignal.stream.conversations.recent_ids import digest
 from turnsignal.stream.records.observations import Earlier
-from turnsignal.stream.records.scores import FOLLOW_UP
 from turnsignal.stream.records.summaries import ScoreMean
 
 MAX_EXCHANGES = 128  #: that are remembered one by one
@@ -33,8 +32,7 @@ PARTS = 10_000  #: of 1, in which values and weights are counted
 LEAST = 1e-5  #: probability; the inverse of a smaller one weighs no more
 
 _UNKNOWN, _CURRENT, _REPLACED = range(3)  # whether the exchange of a verdict has come, and still stands
-_CLARIFIED = PARTS // 2  # a follow-up whose value is below asks for clarification
-_JUDGED_FOLLOW_UP = f"{FOLLOW_UP}(by="
+UNSCORED, LEFT_OUT = -1, -2  #: in the place of a verdict's value
 
 
 class Fate(StrEnum):
@@ -74,7 +72,8 @@ class JudgedMean(NamedTuple):
 class VerdictMark(msgspec.Struct, array_like=True, gc=False, order=True):
     """One verdict on an exchange.
 
-    id: digest of its id; scorer: number of its scorer; version: of the rubric; value: in parts, −1 where unscored;
+    id: digest of its id; scorer: number of its scorer; version: of the rubric; value: in parts, −1 where unscored, −2
+    where its judge was not to be asked (older state has −1 there);
     weight: inverse of its sampling probability, in parts; turn: digest of the id of the response, empty in older state.
     """
 
@@ -127,7 +126,11 @@ class JudgedExchange(msgspec.Struct, array_like=True, gc=False, order=True):
 
 
 class VerdictFacts(msgspec.Struct, gc=False):
-    """What is remembered of a verdict; row: of its exchange; turn: the response; version: of the rubric."""
+    """What is remembered of a verdict.
+
+    row: of its exchange; turn: the response; version: of the rubric; left_out: whether its judge was not to be asked,
+    by its share or for want of money.
+    """
 
     id: str
     row: str
@@ -137,6 +140,7 @@ class VerdictFacts(msgspec.Struct, gc=False):
     value: float | None
     inclusion: float
     turn: str = ""
+    left_out: bool = False
 
 
 class JudgedMemory(msgspec.Struct, array_like=True):
@@ -185,7 +189,7 @@ class JudgedMemory(msgspec.Struct, array_like=True):
         if number is None:
             self._tidy(exchange)
             return _WAITS, ()
-        earlier, kept, weight = self._earlier(number), -1, 0
+        earlier, kept, weight = self._earlier(number), LEFT_OUT if verdict.left_out else UNSCORED, 0
         if value is not None:
             kept, weight = round(value * PARTS), round(PARTS / max(verdict.inclusion, LEAST))
         insort(marks, VerdictMark(named, number, verdict.version, kept, weight, digest(verdict.turn)))
@@ -229,18 +233,6 @@ class JudgedMemory(msgspec.Struct, array_like=True):
         """Return the digests of all verdicts that count."""
         counted = (sorted(exchange.counted().items()) for exchange in self.current())
         return b"".join(mark.id for marks in counted for _, mark in marks)
-
-    def follow_ups(self) -> list[tuple[str, list[bool]]]:
-        """Return each judge of follow-ups, with whether each follow-up that it read went on, in order of event time."""
-        judges = [number for number, scorer in enumerate(self.scorers) if scorer.startswith(_JUDGED_FOLLOW_UP)]
-        if not judges:
-            return []
-        read: dict[int, list[bool]] = {number: [] for number in judges}
-        for exchange in self.current():
-            for number, mark in exchange.counted().items():
-                if number in read and mark.value >= 0:
-                    read[number].append(mark.value >= _CLARIFIED)
-        return [(self.scorers[number], went_on) for number, went_on in read.items()]
 
     def current(self) -> list[JudgedExchange]:
         """Return the exchanges that have come and stand, complete ones too, in the order of time and row."""

@@ -9,15 +9,28 @@ MOST_MONEY = 2**62
 
 
 class Budget:
-    """Money in billionths of a currency, at most MOST_MONEY. limit: None for no limit; spent, reserved: so far."""
+    """Money of a day in billionths of a currency, at most MOST_MONEY.
 
-    __slots__ = ("_overruns", "limit", "reserved", "spent")
+    limit: None for no limit; spent: so far, when it is made by what was stored; reserved: so far.
+    """
 
-    def __init__(self, limit: int | None) -> None:
+    __slots__ = ("_overruns", "_since", "limit", "reserved", "spent")
+
+    def __init__(self, limit: int | None, spent: int = 0) -> None:
         self.limit = limit
-        self.spent = 0
+        self.spent = min(MOST_MONEY, spent)
         self.reserved = 0
         self._overruns: dict[str, float] = {}  # by judge: how many times its greatest price a call has cost
+        self._since = 0  # of what was spent, since somebody last looked which day it is
+
+    def look_at(self, *, new_day: bool) -> None:
+        """Take in that somebody looks which day it is, and whether a new one has begun.
+
+        What was spent since the last look counts for the new day, as the calls may have been sent in it.
+        """
+        if new_day:
+            self.spent = self._since
+        self._since = 0
 
     def reserve(self, most: int) -> bool:
         """Reserve the greatest price of a call; False where it does not fit and the call must not be made."""
@@ -53,6 +66,7 @@ class Budget:
     def spend(self, cost: int) -> None:
         """Count what was spent."""
         self.spent = min(MOST_MONEY, self.spent + cost)
+        self._since = min(MOST_MONEY, self._since + cost)
 
 
 def partition_budget(budget: int | None, partitions: int) -> int | None:

@@ -256,7 +256,7 @@ class Docket:
         if self._in_flight.get(question) is not call:
             return  # named by a docket before this one, which counts it as lost; or forgotten
         verdict = readable(verdict, call.exchange, call.judge)
-        if verdict.unscored is None:
+        if verdict.unscored is None and not is_measured(call.judge, call.exchange):
             self._answers.remember(call.judge, call.material, verdict)
         del self._in_flight[question]
         cost = min(MOST_MONEY, max(0, cost))
@@ -293,7 +293,7 @@ class Docket:
         stored = decode_docket(store[STATE])
         self._position = self._next = stored.position
         self._day = stored.day
-        self._budget.spend(stored.spent)
+        self._budget = Budget(self._budget.limit, stored.spent)
         self._pacer = BudgetPacer(self._budget.limit, stored.pace)
         for offset, bits in stored.decided:
             decided = {digest for n, digest in enumerate(stored.judges) if bits >> n & 1}
@@ -382,8 +382,9 @@ class Docket:
 
     def _begin_day(self, now: float) -> None:
         day = int(now // DAY)
+        self._budget.look_at(new_day=day > self._day)
         if day > self._day:
-            self._day, self._budget.spent = day, 0
+            self._day = day
             self._answers.forget_old(now)
         elif day < self._day - 1:  # the clock was ahead once, which must not stop judging until then
             self._day = day

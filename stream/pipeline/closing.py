@@ -1,10 +1,11 @@
 """Closing: what the end of a conversation brings: its outcome, its summary, and a row for its last response."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from turnsignal.stream.conversations import judged
+from turnsignal.stream.conversations.judged_follow_ups import JudgedFollowUps, judged_follow_ups
 from turnsignal.stream.conversations.means import Means, named
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn, PendingResponse, pairing_key
 from turnsignal.stream.conversations.state import Conversation
@@ -163,7 +164,7 @@ class Closing:
         """
         if state.judged is None or state.judged.awaiting or summary.outcome is None:
             return None
-        scores = [_judge_outcome(summary.outcome, *read) for read in state.judged.follow_ups()]
+        scores = [_judge_outcome(summary.outcome, read) for read in judged_follow_ups(state.judged)]
         if not scores:
             return None
         by = state.judged.verdict_ids().hex()
@@ -208,14 +209,20 @@ def _encode_close(outcome: ConversationOutcome | None, diagnosis: Mapping[str, A
     return Scored([*(score.as_json() for score in scores), dict(diagnosis)])
 
 
-def _judge_outcome(ruled: ConversationOutcome, scorer: str, went_on: Sequence[bool]) -> dict[str, Any]:
-    """Return how a conversation went by a judge of its follow-ups; whether it was answered is the rules' to say."""
-    outcome = ruled
-    if ruled is not ConversationOutcome.UNANSWERED:
-        outcome = ConversationOutcome.SILENT
-        if went_on:
-            outcome = ConversationOutcome.RESOLVED if all(went_on) else ConversationOutcome.CLARIFIED
-            outcome = outcome if went_on[-1] else ConversationOutcome.ABANDONED
-    missing = Unscored.NO_EVIDENCE if outcome is ConversationOutcome.SILENT else None
-    name = scorer.replace(FOLLOW_UP, CONVERSATION, 1)
-    return Score(name, VALUES.get(outcome), outcome, missing).as_json()
+def _judge_outcome(ruled: ConversationOutcome, read: JudgedFollowUps) -> dict[str, Any]:
+    """Return how a conversation went by a judge of its follow-ups; whether it was answered is the rules' to say.
+
+    There is a value only where the judge was asked about all of them and has read some: of what it was not asked about
+    the rules know the failures alone, and a mean over its conversations would fall with its share.
+    """
+    name = read.scorer.replace(FOLLOW_UP, CONVERSATION, 1)
+    if read.left_out:
+        return Score(name, unscored=Unscored.SAMPLED_OUT).as_json()
+    if not read.went_on:
+        return Score(name, None, ConversationOutcome.SILENT, Unscored.NO_EVIDENCE).as_json()
+    outcome = ConversationOutcome.RESOLVED if all(read.went_on) else ConversationOutcome.CLARIFIED
+    outcome = outcome if read.went_on[-1] else ConversationOutcome.ABANDONED
+    if ruled is ConversationOutcome.UNANSWERED:
+        outcome = ruled
+    inclusion = None if read.inclusion >= 1 else round(read.inclusion, 6)
+    return Score(name, VALUES[outcome], outcome, inclusion=inclusion).as_json()

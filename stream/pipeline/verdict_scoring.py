@@ -24,6 +24,7 @@ from turnsignal.stream.records.verdicts import Verdict, scorer_of
 
 _STAGE = Stage.VERDICT.value
 _DUPLICATE = Fate.DUPLICATE  # found in its class in a thousand steps, for every verdict
+_LEFT_OUT = (Unscored.SAMPLED_OUT, Unscored.BUDGET)
 _encode_row = msgspec.json.Encoder().encode
 
 
@@ -79,7 +80,8 @@ class Judged:
         verdict = self.verdict
         value = verdict.value if verdict.environment == environment else None
         about = (verdict.id, verdict.row or verdict.turn_id, verdict.time, self.scorer, verdict.judge.version)
-        fate, earlier = memory.take(VerdictFacts(*about, value, verdict.inclusion, verdict.turn_id))
+        left_out = self.unscored in _LEFT_OUT
+        fate, earlier = memory.take(VerdictFacts(*about, value, verdict.inclusion, verdict.turn_id, left_out))
         encoded = None if fate is _DUPLICATE else self.encode()
         return VerdictRow(encoded, fate, verdict, self.scorer, self.unscored, earlier)
 

@@ -37,6 +37,7 @@ _LISTED = 20  #: sentences that ask for one check
 _SHOWN = 80  #: characters of the other sentence in the reason for a doubt
 _CONDITIONAL = ("only under a condition", "has an exception")
 _HELD = ("says more than its check", "may concern a part", "stands under")  #: doubts of what some answers have to keep
+_OF_COUNTS = ("at_least", "at_most", "skip_markers")  #: parameters that say nothing of what is counted
 _SAYS_IT = ("startend.", "pattern.require", "keywords.existence", "format.constrained_response")
 _OF_USERS = compile_pattern(
     r"^\W*(?:the |your |our |all )?(?:users?|customers?|guests?|visitors?|students?|people|reviews?|posts)\b(?:['’]s?)?"
@@ -80,13 +81,15 @@ def settle(
     others = [one for one in placed if not one.is_heading and one.sentence not in own]
     quotes = _Passages((piece, one.sentence) for one in others for piece in shown_in(one.sentence))
     whole = _Passages((one.sentence, one.sentence) for one in others)
-    asserting = _Passages(
-        (mask(one.sentence), one.sentence)
+    asserted = [
+        (SAYS["called_lists"].sub("¦", mask(one.sentence)), one.sentence)
         for one in others
         if not denies(mask(one.sentence)) and _OF_USERS.search(one.sentence) is None
-    )
+    ]
+    asserting = _Passages(asserted)
+    permitting = _Passages(one for one in asserted if SAYS["lets_say"].search(one[0]) is not None)
     for index in forbidding:
-        other = _against(proposals[index].check, quotes, whole, asserting)
+        other = _against(proposals[index].check, quotes, whole, asserting, permitting)
         other = other or _in_itself(proposals[index]) or _in_capitals(proposals[index], others)
         if other:
             _doubt(proposals, index, other)
@@ -127,13 +130,18 @@ def _forbids(check: str) -> bool:
     return check.startswith(("keywords.forbidden_words", "pattern.forbid"))
 
 
-def _against(check: str, quotes: _Passages, whole: _Passages, asserting: _Passages) -> _Against | None:
-    """Return the sentence that says or asks for what a check forbids; None if none does."""
+def _against(
+    check: str, quotes: _Passages, whole: _Passages, asserting: _Passages, permitting: _Passages
+) -> _Against | None:
+    """Return the sentence that says, asks for or permits what a check forbids; None if none does."""
     params = parse_name(check).params
     if check.startswith("keywords."):
         words = [word.casefold() for word in str(params["words"]).split("|")]
         quoting = next((one for word in words if (one := quotes.first_match(_as_words(word)))), "")
-        return _Against(quoting, True) if quoting else None
+        if quoting:
+            return _Against(quoting, True)
+        letting = next((one for word in words if (one := permitting.first_match(_as_words(word)))), "")
+        return _Against(letting, False) if letting else None
     regex = str(params["regex"])
     thing = NAMED_THINGS.get(regex)
     if thing is None and regex != ADDRESS:
@@ -193,12 +201,15 @@ def _of_users(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[P
     if not any(one.doubt is None and one.check.startswith("language.") for one in proposals):
         return proposals
     other = next((one for one in placed if names_users_language(without_no_conditions(mask(one.sentence)))), None)
-    answered = _answered_in(placed)
+    answered, made = _named_in(placed, "answered_in"), _named_in(placed, "made_in")
     for at, one in enumerate(proposals):
         if one.doubt is not None or not one.check.startswith("language."):
             continue
         codes = (sentence for code, sentence in answered.items() if f"code={code})" not in one.check)
         against = other.sentence if other is not None else next(codes, None)
+        makes = (sentence for code, sentence in made.items() if f"code={code})" not in one.check)
+        if against is None and (beside := next(makes, None)) is not None:
+            proposals[at] = one._replace(doubt=f"another language is used in “{beside[:_SHOWN]}”")
         if against is not None:
             is_some = other is None and condition(mask(against), "")[1] is not None
             what = "has an exception (“{}”)" if is_some else "contradicts “{}”"
@@ -206,16 +217,17 @@ def _of_users(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[P
     return proposals
 
 
-def _answered_in(placed: list[PlacedSentence]) -> dict[str, str]:
-    """Return the codes of the languages that sentences want answers in, each with the first such sentence."""
-    answered: dict[str, str] = {}
+def _named_in(placed: list[PlacedSentence], wording: str) -> dict[str, str]:
+    """Return the codes of the languages that sentences want something in, each with the first such sentence."""
+    named: dict[str, str] = {}
     for one in placed:
         masked = mask(one.sentence)
         if one.is_heading or denies(masked) or (condition(masked, "")[1] or "").startswith("may say what others"):
             continue
-        for match in SAYS["answered_in"].finditer(masked):
-            answered.setdefault(LANGUAGES[(match["name"] or match["other"]).casefold()], one.sentence)
-    return answered
+        for match in SAYS[wording].finditer(masked):
+            language = next(filter(None, match.groups()))
+            named.setdefault(LANGUAGES[language.casefold()], one.sentence)
+    return named
 
 
 def _in_json(proposals: list[Proposal]) -> list[Proposal]:
@@ -314,7 +326,7 @@ def _apart(proposals: list[Proposal]) -> list[Proposal]:
     groups: dict[str, list[int]] = {}
     parsed = [parse_name(proposal.check) for proposal in proposals]
     for index, name in enumerate(parsed):
-        others = {key: value for key, value in name.params.items() if key not in ("at_least", "at_most")}
+        others = {key: value for key, value in name.params.items() if key not in _OF_COUNTS}
         if "at_least" in name.params or "at_most" in name.params:
             groups.setdefault(f"{name.family} {others}", []).append(index)
         elif name.family.startswith(("case.upper", "case.lower", "language.is")):

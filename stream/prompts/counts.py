@@ -71,10 +71,12 @@ def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
         elif unit in _OF_PARTS:
             doubt = "counts one part of several" if _is_summand(sentence.masked, amount) else None
             if SAYS["in_any_one"].search(sentence.masked[amount.start :]):
-                doubt = "may be of each paragraph"
+                doubt = f"may be of each {'list' if unit == 'bullets' else 'paragraph'}"
             whole = amount
         if _is_at_an_edge(sentence.masked[: amount.start]):
             doubt = doubt or "may be of how the answer begins or ends"
+        if SAYS["uncounted"].search(sentence.masked[amount.end :]):
+            doubt = doubt or "leaves a part of the answer out of the count"
         if amount.kind:
             doubt = doubt or f"may count only some of them ({amount.kind})"
         if unit == "times":
@@ -131,7 +133,8 @@ def _counted(amount: Amount, unit: str, sentence: Sentence) -> Iterator[str]:
         bounds: dict[str, Value] = amount.bounds()
         if amount.exact and unit in _AT_LEAST:
             del bounds["at_most"]
-        yield from _named(_COUNTED[unit], bounds)
+        is_cap = unit == "sentences" and "at_most" in bounds  # a list's "1." is none that a limit means
+        yield from _named(_COUNTED[unit], bounds, **({"skip_markers": True} if is_cap else {}))
     elif unit == "characters":
         yield from () if amount.exact else character_limits(amount)
     elif unit == "exclamations":

@@ -1,7 +1,8 @@
 """Edges and floors: what another sentence takes from how every answer starts, ends, or how long it is at least.
 
 "End with a question" does not hold where another sentence puts hashtags on the last line; no least length does where
-greetings get a short line; and neither where some answers are one thing only, or ask before anything is written.
+greetings get a short line; and neither where some answers are one thing only, or ask before anything is written. What
+is said of the stories of a prompt for stories does not hold of its answers to other questions.
 """
 
 import tomllib
@@ -17,7 +18,7 @@ from turnsignal.stream.prompts.sentences import PlacedSentence, names_a_case
 from turnsignal.stream.prompts.wording import mask, negated, read_patterns
 
 _BUILT = tomllib.loads(Path(__file__).with_name("edges.toml").read_text(encoding="utf-8"))
-_SAYS = read_patterns(_BUILT["patterns"], SAY=_BUILT["say"])
+_SAYS = read_patterns(_BUILT["patterns"], SAY=_BUILT["say"], TEXTS=_BUILT["texts"])
 #: checks of what answers hold, which one that stops short does not
 _ASKS = ("pattern.require", "keywords.existence", "citation.required", "content.")
 #: … and what a word in capitals is not
@@ -50,6 +51,13 @@ def displaced(
         for sentence, masked in sentences
         if _SAYS["aside"].search(masked) is not None and sentence not in prescribed and names_a_case(sentence)
     ]
+    is_maker = any(_SAYS["maker"].search(masked) is not None for _, masked in sentences)
+    taking["other"] = [
+        sentence
+        for sentence, masked in sentences
+        if _SAYS["something_else"].search(masked) is not None
+        or (is_maker and _SAYS["other_questions"].search(masked) is not None)
+    ]
     return [
         one._replace(doubt=doubt) if one.doubt is None and (doubt := _doubt(one, taking)) is not None else one
         for one in proposals
@@ -77,13 +85,17 @@ def _stops(one: PlacedSentence, masked: str) -> bool:
 
 
 def _is_a_word(one: PlacedSentence, masked: str) -> bool:
-    """Return whether some answers are one word in capitals, in a case named there or before: "… output NONE"."""
-    match = _SAYS["word_alone"].search(masked)
+    """Return whether some answers are a word in capitals or a token, in a case named there or before: "… output NONE".
+
+    A token may stand in quotation marks, as code does.
+    """
+    match = _SAYS["word_alone"].search(one.sentence)
     if match is None or _SAYS["form"].fullmatch(match["word"]) is not None:
         return False
     if negated(without_clause(masked), match.start()):
         return False  # "Never output NONE"
-    return one.doubt is not None or _SAYS["condition"].search(masked) is not None
+    is_of_some = one.doubt is not None or _SAYS["condition"].search(masked) is not None
+    return is_of_some or names_a_case(one.sentence)
 
 
 def _doubt(proposal: Proposal, taking: dict[str, list[str]]) -> str | None:
@@ -108,9 +120,17 @@ def _doubt(proposal: Proposal, taking: dict[str, list[str]]) -> str | None:
         *(taking["word"] if at_end or at_start or is_floor or check.startswith((*_ASKS, *_SHAPED)) else []),
         *(taking["asks_first"] if at_end or is_floor else []),
         *(taking["short"] if is_floor else []),
+        *(taking["other"] if _is_of_one_kind(proposal) else []),
     ]
     other = _other(letting_off, proposal)
     return f"has an exception (“{other[:_SHOWN]}”)" if other else None
+
+
+def _is_of_one_kind(proposal: Proposal) -> bool:
+    """Return whether a check may be of texts of one kind, and not of all answers: of their start, end or length."""
+    shapes = ("length.", "format.number_", "punctuation.", *_ASKS, "startend.")
+    is_shape = proposal.check.startswith(shapes) or is_character_limit(proposal.check)
+    return is_shape and not any(_SAYS["of_answers"].search(mask(one)) is not None for one in proposal.sentences)
 
 
 def _other(sentences: Sequence[str], proposal: Proposal) -> str:

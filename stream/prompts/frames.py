@@ -3,8 +3,8 @@
 A title, a subject line, a salutation, a sign-off, a disclaimer, a postscript, a list, a table, code, sources. The
 checks count them: "two paragraphs" of a letter are four pieces of text. So where a prompt asks for one of them, how
 many paragraphs or sentences an answer has at most is for a person, and so is what it starts with, and where its
-citations stand. A greeting or a question that the assistant words itself is one of its sentences; one whose words are
-prescribed is not.
+citations stand. A list or a longer text behind the answer makes a limit of words one for a person, too. A greeting or a
+question that the assistant words itself is one of its sentences; one whose words are prescribed is not.
 """
 
 import tomllib
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from turnsignal.stream.names import parse_name
+from turnsignal.stream.prompts.characters import is_character_limit
 from turnsignal.stream.prompts.edges import is_first, is_last, puts
 from turnsignal.stream.prompts.leftover import part_named
 from turnsignal.stream.prompts.paragraphs import bounds_paragraphs
@@ -29,8 +30,11 @@ _OF_SENTENCES = ("sign_off", "postscript", "sources", "closing", "opening", *_AD
 _OF_PARAGRAPHS = (*_ASKED, "closing", "notice", "list", "beside")
 #: doubts of what may end something else: "The caption ends with …"
 _OF_OTHERS = ("says more than", "may concern a part", "stands under", "may be about", "an answer holds")
+#: … and one of words or characters
+_OF_WORDS = ("sources", "beside", "twice")
 _OWN = ("", "greeting", "closing", "signature")  #: what words of a frame may be said to be, and no other part
 _FEW = 4  #: words of a signature, at most
+_BRIEF = 8  #: words that hardly matter to a limit of words
 _SHOWN = 80  #: characters of the other sentence in the reason for a doubt
 
 #: kind of frame → the sentences that ask for it
@@ -52,7 +56,7 @@ def _asked(placed: Sequence[PlacedSentence]) -> Iterator[tuple[str, str]]:
     """Yield the frames that sentences ask for by their names, each with its sentence."""
     for one in placed:
         masked = mask(one.sentence)
-        for kind in () if one.is_heading else (*_ASKED, *_ADDED):
+        for kind in () if one.is_heading else (*_ASKED, *_ADDED, "twice"):
             match = _SAYS[kind].search(masked)
             is_named = kind == "title" and match is not None and _SAYS["title_of"].match(masked[match.end() :].strip())
             is_no_text = kind == "beside" and match is not None and _SAYS["no_text"].search(masked) is not None
@@ -140,10 +144,21 @@ def _touching(one: Proposal) -> tuple[str, ...]:
     params = parse_name(one.check).params
     if bounds_paragraphs(str(params.get("regex", ""))):
         return _OF_PARAGRAPHS
+    if one.check.startswith("length.number_words") or is_character_limit(one.check):
+        return _OF_WORDS if one.check.startswith("pattern.forbid") or "at_most" in params else ()
     return _OF_SENTENCES if "at_most" in params and one.check.startswith("length.number_sentences") else ()
 
 
 def _other(one: Proposal, frames: _Frames, kinds: Sequence[str]) -> str:
     """Return the first sentence that asks for a frame of one of the kinds, and not for the check itself."""
     sentences = (sentence for kind in kinds for sentence in frames.get(kind, ()))
+    if kinds is _OF_WORDS:
+        sentences = (sentence for sentence in sentences if not _is_short(sentence))
     return next((sentence for sentence in sentences if sentence not in one.sentences), "")
+
+
+def _is_short(sentence: str) -> bool:
+    """Return whether all that a sentence has added is a few words that it quotes: 'Append "Your Acme team"'."""
+    quotes = [quote[0] for quote in QUOTED.finditer(sentence)]
+    is_appended = _SAYS["beside"].search(mask(sentence)) is not None
+    return is_appended and bool(quotes) and sum(len(quote.split()) for quote in quotes) <= _BRIEF

@@ -9,7 +9,10 @@ import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
-from turnsignal.stream.prompts.structure import MAX_HEADING, Above
+from turnsignal.stream.prompts.leftover import without_parts
+from turnsignal.stream.prompts.reasons import is_reason
+from turnsignal.stream.prompts.siblings import of_both, several
+from turnsignal.stream.prompts.structure import MAX_HEADING, PLAIN, Above
 from turnsignal.stream.prompts.wording import compile_pattern, mask, read_patterns
 
 _BUILT = tomllib.loads(Path(__file__).with_name("headings.toml").read_text(encoding="utf-8"))
@@ -47,18 +50,22 @@ def surroundings(above: list[Above], product: str = "", title: int = -1) -> list
     """
     read: list[Surroundings] = []
     words = frozenset(product.split()) - {"it"}
+    one_of_several, both = several(above), of_both(above)
     for index, one in enumerate(above):
         outer = read[one.parent] if one.parent >= 0 else Surroundings()
         kind = kind_of(one.label, words)
+        kind = UNKNOWN if kind == GENERAL and index in one_of_several else GENERAL if index in both else kind
         label = one.label.strip("*_: ")
         if kind == GENERAL and _SAYS["resets"].fullmatch(label) is not None:
             outer = Surroundings(is_example=outer.is_example)  # "General rules:" is not of the section above it
-        is_named = one.level <= 8 or _SAYS["platform"].fullmatch(label) is not None
-        heading = f"{outer.heading} {label}"[-MAX_HEADING:].strip() if is_named else outer.heading
+        is_named = one.level <= PLAIN or _SAYS["platform"].fullmatch(label) is not None
+        is_bot = index == title and _SAYS["title"].search(label) is not None
+        shown = without_parts(label) if is_bot else label  # "bot for field technicians" is of no field
+        heading = f"{outer.heading} {shown}"[-MAX_HEADING:].strip() if is_named else outer.heading
         read.append(
             Surroundings(
                 heading,
-                outer.narrow if kind != UNKNOWN or index == title else label,
+                outer.narrow if kind != UNKNOWN or (index == title and index not in one_of_several) else label,
                 label if kind == FORBIDS else outer.forbids,
                 outer.is_example or kind == EXAMPLE,
                 kind == GENERAL and _SAYS["holds"].search(label) is not None,
@@ -92,7 +99,9 @@ def kind_of(label: str, product: frozenset[str] = frozenset(), *, is_label: bool
     general = general | _SAID if denials else general
     left = [word for word in words if word not in general and word not in product and not word.isdigit()]
     bare = masked.strip(" ,.:;!–—-")
-    if _SAYS["medium"].fullmatch(bare) is not None:
+    if _SAYS["medium"].fullmatch(bare) is not None or is_reason(masked):
+        return GENERAL
+    if _SAYS["law"].fullmatch(bare) is not None:
         return GENERAL
     if not words and _SAYS["neutral"].fullmatch(bare) is not None and not bare[-1:].isdigit():
         return GENERAL  # "At all times"; but "Step 4" is one of several
@@ -124,9 +133,14 @@ def keeps(item: str) -> bool:
     return _SAYS["keeps"].search(item) is not None
 
 
+def orders(item: str) -> bool:
+    """Return whether an item begins with a verb, as a rule does: "use emojis"."""
+    return _SAYS["verb"].search(item) is not None
+
+
 def held(item: str) -> str:
     """Return an item of a list of what every answer holds as a sentence: "A line" → "Every answer must include …"."""
-    is_rule = _SAYS["denied"].search(mask(item)) is not None or keeps(item) or _SAYS["verb"].search(item) is not None
+    is_rule = _SAYS["denied"].search(mask(item)) is not None or keeps(item) or orders(item)
     return item if is_rule else f"Every answer must include {item[:1].lower()}{item[1:]}"
 
 
@@ -134,6 +148,6 @@ def joined(forbids: str, item: str) -> str:
     """Return an item of a list of what is forbidden as one sentence: "Never" and "use emojis" → "Never use emojis"."""
     if _SAYS["denied"].search(mask(item)) is not None or keeps(item):
         return item
-    if _SAYS["verb"].search(item) is not None and _SAYS["avoid"].search(forbids) is None:
+    if orders(item) and _SAYS["avoid"].search(forbids) is None:
         return f"Never {item[:1].lower()}{item[1:]}"
     return f"Avoid {item[:1].lower()}{item[1:]}"

@@ -207,6 +207,12 @@ def part_named(text: str) -> str:
     return "" if match is None else str(match[0]).casefold()
 
 
+def without_parts(text: str) -> str:
+    """Leave the words for parts of an answer out of a text that speaks of none: "bot for field technicians"."""
+    plain: str = _SAYS["part"].sub("", text)
+    return plain
+
+
 def _holds(clause: Span, one: RequestedCheck) -> bool:
     return any(clause[0] <= start < clause[1] for start, _ in one.spans)
 
@@ -291,6 +297,8 @@ def _held(kinds: frozenset[str], scope: Scope) -> Iterator[str]:
         yield "named"
     if "case" in kinds:
         yield "likened"
+    if kinds and kinds.issubset(_FORBIDDEN):
+        yield "in_all_parts"
     if scope.product:
         yield "yours"
 

@@ -24,7 +24,8 @@ def part_made(masked: str, product: str) -> str:
         match = _SAYS[key].search(masked)
         if match is not None:
             words = match["part"].casefold().split()
-            named = match["part"] if key in ("edge", "kept") else masked  # "Start every reply with a summary"
+            # "Start every reply with a summary", "Add a title to each answer"
+            named = match["part"] if key in ("edge", "kept") else _SAYS["placed"].sub("", masked)
             is_whole = _SAYS["answer"].search(named) is not None or not set(words).isdisjoint(product.split())
             return "" if is_whole or "·" in masked else match["part"].casefold()
     return ""

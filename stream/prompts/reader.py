@@ -9,7 +9,7 @@ from pathlib import Path
 
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.bullets import any_bullets
-from turnsignal.stream.prompts.characters import doubt_rivals
+from turnsignal.stream.prompts.characters import doubt_rivals, is_character_limit
 from turnsignal.stream.prompts.conditions import (
     condition,
     goes_back,
@@ -24,6 +24,7 @@ from turnsignal.stream.prompts.counts import doubt_few_words
 from turnsignal.stream.prompts.edges import is_first, is_last
 from turnsignal.stream.prompts.exceptions import excepted
 from turnsignal.stream.prompts.fillers import is_filler
+from turnsignal.stream.prompts.fragments import is_fragment, is_of_other_text, is_of_persona, personas
 from turnsignal.stream.prompts.hashtags import any_hashtags
 from turnsignal.stream.prompts.headings import UNKNOWN, kind_of, leads_in
 from turnsignal.stream.prompts.instructions import LANGUAGES, Sentence
@@ -89,6 +90,7 @@ def read_prompt(text: str) -> PromptReading:
     splitter = marked[1] if marked is not None else ""
     rules = [mask(one.sentence) for one in placed if not one.is_heading]
     made = "" if order else made_by_role(rules)
+    several = personas(rules)
     kind, held = prompt_kind(one for one in rules if not opens(one)), held_answers(rules)
     proposed: dict[str, Proposal] = {}
     exempt: dict[str, Exemption] = {}
@@ -96,22 +98,36 @@ def read_prompt(text: str) -> PromptReading:
     covered: list[list[str]] = []
     prescribed = 0
     about = previous = own = subject = part = ""
+    is_item = False  # whether a sentence stands in a list behind one that ends with a colon
+    of_part: list[str] = []  # what fragments forbid behind a part, which is of that if they say how long it is, too
+    is_sized = False
+    is_named = False  # whether a sentence is about answers that are not the whole of what is written
     is_carried = False  # whether the sentence before is about another text, which the next may go on about
     names: list[str] = []
     for sentence, read, heading, is_heading, around, _, follows in placed:
         masked, before, about = mask(sentence), about, f"{heading} {sentence}"
         ruled = mask(without_reason(_SAYS["enumerated"].sub("", sentence)))
         earlier_sentence, previous = previous, masked
+        previous_leads = earlier_sentence.endswith(":")
+        is_bare = follows and not is_heading and is_fragment(masked)
+        is_of_another = is_bare and (is_of_other_text(masked, subject, made.split()) or is_of_persona(subject, several))
         of_each = follows and is_of_each(masked, subject)
         is_it = keeps_them(masked) or (follows and keeps_it(masked) and makes_beside(subject))
-        goes_on = not is_heading and bool(subject) and (is_pronoun(ruled) or of_each or is_it)
+        goes_on = not is_heading and bool(subject) and (is_pronoun(ruled) or of_each or is_it or is_of_another)
         is_carried = is_carried and follows and not goes_on and not is_anew(masked)
         subject = subject if goes_on or is_carried or is_heading else masked
         is_elsewhere = goes_on and not is_of_answers(subject, order) and not (is_it and _is_role(subject, rules))
-        is_elsewhere = is_elsewhere or is_carried
+        is_elsewhere = is_elsewhere or is_carried or is_of_another or is_of_persona(masked, several)
         is_carried = is_elsewhere and (is_carried or is_it or makes_beside(subject))
-        part_before = part if follows and not is_of_whole(masked) else ""
-        part = part_before if goes_on_about_it(masked) else part_made(masked, order)
+        part = part if follows else ""
+        part_before = "" if is_of_whole(masked) else part
+        part = part_before if is_bare or goes_on_about_it(masked) else part_made(masked, order)
+        is_item = previous_leads or (is_item and is_fragment(masked))
+        is_named = held is not None and (
+            held.named(masked)
+            or (held.is_part and held.named(heading))
+            or (held.is_part and is_named and (follows or is_item) and not held.exceeded(masked))
+        )
         rest, exemption = _prescribed(read, mask(read), earlier_sentence)
         if exemption is not None and is_filler(exemption, masked, heading):
             rest, exemption = read, None
@@ -153,10 +169,17 @@ def read_prompt(text: str) -> PromptReading:
                 earlier = proposed[earlier_name]
                 proposed[earlier_name] = earlier._replace(doubt=earlier.doubt or _in_the_next(sentence, doubt))
         elsewhere = f"may be about something else (“{subject[:_SHOWN]}”)" if is_elsewhere else None
+        is_sized = bool(part_before) and is_bare and (is_sized or any(map(_is_length, names)))
+        bans = [name for name in names if not name.startswith("keywords.")]
+        of_part = of_part + bans if part_before and is_bare else []
+        of_a_part = f"may concern a part of the answer ({part_before})" if is_sized else None
+        for name in of_part:
+            if name not in names and len(proposed[name].sentences) == 1:
+                proposed[name] = proposed[name]._replace(doubt=proposed[name].doubt or of_a_part)
         for name in names:
-            other = None if name.startswith(_DEVICES) else elsewhere
+            other = None if name.startswith(_DEVICES) else elsewhere or (of_a_part if name in of_part else None)
             beside = None if _is_headed_by_edge(name, around, masked) else around
-            whose = (kind and kind.doubt(name, masked)) or whose_answers(name, masked, held)
+            whose = (kind and kind.doubt(name, masked)) or whose_answers(name, masked, held, is_named=is_named)
             why = doubt or asked[name] or beside or other or (None if name.startswith("combination.") else whose)
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:
@@ -299,6 +322,11 @@ def _is_within(check: str, other: str) -> bool:
     if "at_most" not in own or "at_most" not in wider or "at_least" in wider:
         return False
     return float(own["at_most"]) <= float(wider["at_most"])
+
+
+def _is_length(check: str) -> bool:
+    """Return whether a check says how long something is."""
+    return check.startswith("length.") or is_character_limit(check)
 
 
 def _family(check: str) -> str:

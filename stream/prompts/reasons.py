@@ -24,10 +24,19 @@ def without_reason(sentence: str) -> str:
         head = _SAYS[key].match(mask(sentence))
         if head is not None and _is_plain(head["reason"]) and not _asks(head["reason"]):
             sentence = sentence[head.end(_SAYS[key].groupindex["reason"]) :]
+    who = _SAYS["who"].search(mask(sentence))
+    is_who = who is not None and _SAYS["joined"].search(who[0]) is None and _is_plain(who[0])
+    if who is not None and is_who and _SAYS["a_rule"].search(mask(sentence[: who.start()])) is not None:
+        return f"{sentence[: who.start()].rstrip()}."
     behind = _SAYS["behind"].search(mask(sentence))
     if behind is not None and _is_reason(behind[0], sentence[: behind.start()]):
         sentence = f"{sentence[: behind.start()].rstrip()}."
     return sentence
+
+
+def is_reason(label: str) -> bool:
+    """Return whether a line above a list only says why its rules hold: "Since most learners are on a phone:"."""
+    return _SAYS["alone"].match(label.rstrip(": ")) is not None and _is_plain(label) and not _asks(label)
 
 
 def _is_reason(behind: str, rule: str) -> bool:

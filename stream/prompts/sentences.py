@@ -29,6 +29,7 @@ from turnsignal.stream.prompts.headings import (
     joined,
     keeps,
     kind_of,
+    orders,
     surroundings,
     title_of,
 )
@@ -36,6 +37,7 @@ from turnsignal.stream.prompts.instructions import LANGUAGES
 from turnsignal.stream.prompts.leftover import Span, ordered, part_named, written
 from turnsignal.stream.prompts.polarity import narrowed
 from turnsignal.stream.prompts.reasons import without_reason
+from turnsignal.stream.prompts.siblings import counterparts
 from turnsignal.stream.prompts.structure import PromptBlock, read_structure
 from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, read_patterns
 
@@ -51,6 +53,7 @@ _REWORDED, _REWORDED_LAST = (
     for table in ("reworded", "reworded_last")
 )
 _NUMBERED = _SAYS["inline"].groupindex["n"]
+_TOO = _SAYS["denies_too"].groupindex["too"]
 _WORDS = 8  #: of a label, at most
 _FIRST = 4  #: sentences that say what an assistant is there for
 
@@ -88,10 +91,16 @@ def placed_sentences(text: str) -> tuple[list[PlacedSentence], str]:
     )
     around = surroundings(above, product or made, title_of(above))
     words = frozenset(product.split())
+    labels: dict[int, list[str]] = {}
+    for block, sentences in zip(blocks, split, strict=True):
+        labels.setdefault(block.above, []).extend(
+            _label(one, mask(one))[0] for one in sentences if not block.is_heading
+        )
+    several = {above: counterparts(beside) for above, beside in labels.items()}
     placed: list[PlacedSentence] = []
     for block, sentences in zip(blocks, split, strict=True):
         surrounding = around[block.above] if block.above >= 0 else Surroundings()
-        placed += _place(block, sentences, surrounding, words)
+        placed += _place(block, sentences, surrounding, words, several[block.above])
     return placed, product
 
 
@@ -114,7 +123,16 @@ def _split(block: str) -> Iterator[str]:
     for begin, end in pairwise([0, *sorted(ends), len(text)]):
         sentence = text[markers.get(begin, begin) : end].strip(" \t;")[:MAX_SENTENCE]
         if sentence:
-            yield sentence
+            yield from _denials(sentence)
+
+
+def _denials(sentence: str) -> Iterator[str]:
+    """Yield the clauses of a sentence that only forbids: "You never diagnose, you never say …"."""
+    masked = mask(sentence)
+    matches = list(_SAYS["denies_too"].finditer(masked)) if _SAYS["denies"].match(masked) is not None else []
+    begins = [0, *(match.start(_TOO) for match in matches)]
+    ends = [*(match.start() for match in matches), len(sentence)]
+    yield from (sentence[begin:end] for begin, end in zip(begins, ends, strict=True))
 
 
 def _numbered(masked: str) -> list[Span]:
@@ -138,18 +156,25 @@ def _closed(masked: str, block: str) -> str:
 
 
 def _place(
-    block: PromptBlock, sentences: list[str], around: Surroundings, product: frozenset[str]
+    block: PromptBlock, sentences: list[str], around: Surroundings, product: frozenset[str], several: frozenset[str]
 ) -> Iterator[PlacedSentence]:
     outer = f"stands under “{around.narrow}”" if around.narrow else None
     carried: str | None = None
-    is_opener = False
+    is_opener = is_of_verbs = False
+    listing = ""
     for index, sentence in enumerate(sentences):
         masked = mask(sentence)
         plain = (
             sentence if block.is_heading or around.forbids else _reworded(sentence, is_last=index + 1 == len(sentences))
         )
         label, rest = ("", plain) if block.is_heading else _label(plain, mask(plain))
+        if label:
+            listing = label if kind_of(label, product, is_label=True) == FORBIDS else ""
+            is_of_verbs = orders(rest)
+        elif listing and orders(rest) == is_of_verbs:
+            label, rest = listing, sentence  # "Prohibited: off-label claims; exclamation marks; emojis."
         kind = kind_of(label, product, is_label=True) if label else GENERAL
+        kind = UNKNOWN if kind == GENERAL and label in several else kind
         doubt, read = None if _SAYS["whole_output"].search(masked) is not None else outer, plain
         if names_all(masked) or label or (not is_opener and begins_anew(masked)):
             carried = None
@@ -175,6 +200,7 @@ def _place(
         yield PlacedSentence(
             sentence, read, around.heading, block.is_heading, doubt or carried, block.number, index > 0
         )
+        listing = "" if sentence.endswith((".", "!", "?")) else listing
         if kind == GENERAL and not product and len(sentences) > 1 and tells_of_a_text(masked):
             carried, is_opener = f"may be about something else (“{sentence[:80]}”)", not index
         if kind == GENERAL and opens(mask(without_reason(sentence))):

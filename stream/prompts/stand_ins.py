@@ -28,9 +28,9 @@ def replaced(proposals: list[Proposal], placed: Sequence[PlacedSentence], exempt
 
     exempt: the sentences whose whole reply is prescribed, which no check is run on.
     """
-    others = [one.sentence for one in placed if not one.is_heading and one.sentence not in exempt]
-    standing = [sentence for sentence in others if _stands_in(sentence)]
-    unanswering = [sentence for sentence in others if _answers_nothing(mask(sentence))]
+    others = [one for one in placed if not one.is_heading and one.sentence not in exempt]
+    standing = [one.sentence for one in others if _stands_in(one.sentence) or _is_reply_in_a_row(one)]
+    unanswering = [one.sentence for one in others if _answers_nothing(mask(one.sentence))]
     if not standing and not unanswering:
         return proposals
     return [
@@ -57,6 +57,12 @@ def _stands_in(sentence: str) -> bool:
     )
 
 
+def _is_reply_in_a_row(one: PlacedSentence) -> bool:
+    """Return whether a cell of a table holds the reply for what its row is about: `Angry | "I hear you."`."""
+    is_quote = _SAYS["quote_alone"].fullmatch(mask(one.sentence)) is not None
+    return is_quote and _SAYS["row_of_replies"].search(one.doubt or "") is not None
+
+
 def _falls_back(masked: str) -> bool:
     """Return whether a sentence says what to do where an answer is not to be had: "If the sources are silent, …"."""
     match = _SAYS["falls_back"].search(masked)
@@ -67,7 +73,7 @@ def _falls_back(masked: str) -> bool:
 
 def _is_prescribed(sentence: str, masked: str) -> bool:
     """Return whether a sentence gives the words of a reply in some case: 'Answer STOP with "You are out."'."""
-    match = _SAYS["answers_it"].search(masked)
+    match = _SAYS["answers_it"].search(masked) or _SAYS["gets_it"].search(masked)
     if match is not None and _OF_ALL.isdisjoint(match["what"].casefold().split()):
         return True
     match = _SAYS["says_it"].search(masked)

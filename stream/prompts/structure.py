@@ -7,15 +7,19 @@ first cells of table rows and XML tags: all of them may narrow what stands under
 
 import tomllib
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from turnsignal.stream.prompts.wording import amounts, mask, read_patterns
 
 MAX_HEADING = 200  #: characters of a heading that the sentences below it see
 
 _SAYS = read_patterns(tomllib.loads(Path(__file__).with_name("structure.toml").read_text(encoding="utf-8"))["patterns"])
-_TAG, _TITLE, _PLAIN, _LEAD, _ITEM = 0, 7, 8, 9, 10  #: levels of what may stand above; 1–6: Markdown's headings
+TAG, _TITLE, _CLAUSE, PLAIN, _LEAD, _ITEM = 0, 7, 8, 9, 10, 11  #: levels of what may stand above; 1–6: Markdown's
+HEADINGS = range(1, _ITEM)  #: levels of headings, titles and lines that end with a colon
 _WORDS = 7  #: in a title on a line of its own, at most
+_CLAUSES = 4  #: numbers in that of a clause, at most, as in "2.3.1.1"
+_LINES = 20  #: of one sentence, at most, that are looked at
+_SHORT = 70  #: characters; a longer line may be one that is wrapped
 
 
 class Above(NamedTuple):
@@ -168,13 +172,14 @@ class _BlockReader:
         self._led_by = -1  # how far the list item is indented that ends with a colon and leads its neighbours, or -1
         self._is_led = False  # whether the last block ends with a colon
         self._is_used = False  # whether a block stands under what came last
+        self._in_clause = False  # whether the list items are clauses, as "2.3"
 
     def tag(self, tag: _Tag) -> None:
         """Open or close a tag, with all that was opened in it."""
         self._flush()
         self._item, self._after_blank = -1, True
         if tag.opens:
-            self._push(tag.label, _TAG)
+            self._push(tag.label, TAG)
             self._names.append(tag.name)
         elif tag.name in self._names[-50:]:
             while self._names.pop() != tag.name:
@@ -197,31 +202,43 @@ class _BlockReader:
             self._flush()
             self._after_blank = True
             return
-        marker = _SAYS["marker"].match(bare)
+        marker = _marker(bare)
         is_bold = marker is None and _SAYS["bold"].fullmatch(bare) is not None
-        if self._sentence and (marker is not None or is_bold or _begins(self._sentence[-1], bare)):
+        is_own = _begins(self._sentence[-1], bare) or _is_rule_after(self._sentence, bare) if self._sentence else False
+        if self._sentence and (marker is not None or is_bold or is_own):
             self._flush()
         if _SAYS["ruled"].fullmatch(bare) is not None:
             self._flush()
             return
-        is_number = marker is not None and marker[0].strip(" (.)").isdigit()
-        is_section = is_number and _SAYS["marker"].match(after.strip()) is None
+        is_clause = marker is not None and _SAYS["clause"].fullmatch(marker[0]) is not None
+        is_number = is_clause or (marker is not None and marker[0].strip(" (.)").strip("→⇒➔➜➤1234567890") == "")
+        next_marker = _marker(after.strip())
+        above_clauses = next_marker is not None and _SAYS["clause"].fullmatch(next_marker[0]) is not None
+        if marker is None and above_clauses and not self._sentence:
+            marker = _SAYS["numbered"].match(bare)
+            is_number = marker is not None
+        is_section = is_number and (next_marker is None or above_clauses)
         if marker is not None and marker[0].startswith("#"):
             self._heading(bare[marker.end() :].strip(" #"), marker[0].count("#"))
         elif marker is not None and marker[0] == "|":
             self._row(bare)
-        elif is_section and _title(bare[marker.end() :], near, after):  # "1. Refunds"
-            self._heading(bare[marker.end() :], _TITLE)
+        elif is_section and _title(bare[marker.end() :], near, after):  # "1. Refunds", "1.2 Refunds"
+            self._heading(bare[marker.end() :], _CLAUSE if is_clause else _TITLE)
         elif marker is not None:
             self._begin_item(line, bare, marker[0])
         elif self._sentence:
             self._sentence.append(bare)
-        elif level := _title(bare, near, after):
+        elif level := 0 if self._is_beside(bare) else _title(bare, near, after):
             self._heading(bare.strip("*_: "), level)
         else:
             self._begin_paragraph(line, bare)
         if self._sentence and bare.endswith(":"):
             self._flush()
+
+    def _is_beside(self, bare: str) -> bool:
+        """Return whether a line goes on with lines like it, "Links – bullet points" below "Title – no colon"."""
+        beside = self.blocks[-1].text if self.blocks and not self._after_blank else ""
+        return all(_SAYS["dashed"].match(line) is not None for line in (bare, beside))
 
     def _heading(self, label: str, level: int) -> None:
         self._flush()
@@ -229,7 +246,7 @@ class _BlockReader:
         if label:
             self.blocks.append(PromptBlock(label, self._top(), True, False, self._number(label)))
         self._push(label, level)
-        self._item, self._after_blank = -1, False
+        self._item, self._after_blank, self._in_clause = -1, False, False
 
     def _row(self, bare: str) -> None:
         cells = [cell.strip() for cell in bare.strip("|").split("|")][:50]
@@ -237,6 +254,9 @@ class _BlockReader:
             return
         if self._after_blank or not self._columns:
             self._columns, self._after_blank = cells, False
+            return
+        if _is_ban(cells, self._columns):
+            self.blocks.append(PromptBlock(f"{cells[0].strip('*_: ')}: {cells[1]}", self._top(), False, True))
             return
         for index, cell in enumerate(cells):
             above, label = self._top(), " ".join([cells[0], *self._columns[index : index + 1]])
@@ -249,6 +269,11 @@ class _BlockReader:
     def _begin_item(self, line: str, bare: str, marker: str) -> None:
         indent = len(line) - len(line.lstrip())
         is_dash = not any(map(str.isalnum, marker))
+        if _SAYS["clause"].fullmatch(marker) is not None:
+            self._in_clause = True
+            indent += marker.strip(" (.):").count(".") - 1  # "2.3.1" is of "2.3"
+        elif self._in_clause and not is_dash:
+            indent += _CLAUSES  # so is "(a)"
         if bare.endswith(":") or (self._item < 0 and self._after_blank):
             self._led_by = -1
         elif self._is_led and self._item == _ITEM + 2 * min(indent, 39) + is_dash and not self._after_blank:
@@ -265,12 +290,13 @@ class _BlockReader:
         self._sentence.append(f"{sign}{bare[len(marker) :]}")
 
     def _begin_paragraph(self, line: str, bare: str) -> None:
+        self._in_clause = self._in_clause and line[:1] in " \t"
         if self._item >= 0 and (line[:1] in " \t" or (self._is_led and not self._after_blank)):
             pass  # goes on with the list item above
         elif self._item >= 0:
-            self._pop(_PLAIN if self._after_blank else _LEAD)
+            self._pop(PLAIN if self._after_blank else _LEAD)
         else:
-            self._pop(_PLAIN if self._after_blank and self._is_used else _ITEM)
+            self._pop(PLAIN if self._after_blank and self._is_used else _ITEM)
         self._item, self._after_blank = -1, False
         self._sentence.append(bare)
 
@@ -280,7 +306,7 @@ class _BlockReader:
             return
         text = " ".join(self._sentence)
         self._sentence, self._is_led = [], text.endswith(":")
-        in_tag = bool(self._chain) and self.above[self._chain[-1]].level == _TAG
+        in_tag = bool(self._chain) and self.above[self._chain[-1]].level == TAG
         sign = text[0] if text[0] in "❌🚫✗✘⛔" else ""
         top = self._top()
         if sign:
@@ -312,8 +338,9 @@ class _BlockReader:
         self._is_used = False
 
     def _pop(self, level: int) -> None:
-        """Leave what stands above down to a level, within the innermost tag."""
-        while self._chain and self.above[self._chain[-1]].level >= max(level, 1):
+        """Leave what stands above down to a level, within the innermost tag; a plain title stands above clauses."""
+        kept = PLAIN if level == _CLAUSE else TAG
+        while self._chain and max(level, 1) <= self.above[self._chain[-1]].level != kept:
             self._chain.pop()
 
 
@@ -327,7 +354,7 @@ def _title(bare: str, near: str, after: str) -> int:
     plain = mask(bare.strip("*_: "))
     if len(plain.split()) > _WORDS or plain[-1:] in ".!?,;" or ": ·" in plain:
         return 0
-    is_list = _SAYS["marker"].match(after.strip()) is not None
+    is_list = _marker(after.strip()) is not None
     is_upper = plain.isupper() and sum(map(str.isalpha, plain)) > 1
     is_counted = any(amount.unit for amount in amounts(plain))
     if is_bold or (is_upper and is_list and not is_counted):
@@ -341,12 +368,37 @@ def _title(bare: str, near: str, after: str) -> int:
         return 0
     first = _SAYS["letter"].search(bare)
     if first is None or not first[0].isupper():
-        return _PLAIN if is_list else 0
+        return PLAIN if is_list else 0
     if _SAYS["ruled"].fullmatch(near.strip()) is not None or (not near.strip() and not is_list):
         return _TITLE
-    return _PLAIN if is_list or near.strip()[:1].isupper() else 0
+    return PLAIN if is_list or near.strip()[:1].isupper() else 0
+
+
+def _marker(bare: str) -> Any:
+    """Return what marks a line as an item, a heading or a row, as a match; None for plain text."""
+    clause = _SAYS["clause"].match(bare)
+    if clause is not None and _SAYS["of_a_clause"].match(bare[clause.end() :]) is not None:
+        return clause
+    return _SAYS["marker"].match(bare)
+
+
+def _is_ban(cells: list[str], columns: list[str]) -> bool:
+    """Return whether a row forbids what it is about: "Emojis | Never" below "Topic | Rule"."""
+    is_pair = len(cells) == len(columns) == 2 and _SAYS["denied"].fullmatch(cells[1]) is not None
+    return is_pair and _SAYS["of_rules"].fullmatch(columns[1].strip("*_: ")) is not None
+
+
+def _is_rule_after(lines: list[str], line: str) -> bool:
+    """Return whether a line is a rule of its own below one, where both begin small and neither has a full stop."""
+    if not lines[0][:1].islower() or not line[:1].islower():
+        return False  # a sentence that is wrapped begins with a capital
+    if len(lines) > _LINES or len(lines[-1]) >= _SHORT or _SAYS["goes_on"].search(lines[-1]) is not None:
+        return False
+    if _SAYS["rule_line"].search(lines[0]) is None or any(_SAYS["case"].match(one) is not None for one in lines):
+        return False  # "for refunds", which those below are about
+    return any(_SAYS[key].search(line) is not None for key in ("rule_line", "case_line"))
 
 
 def _begins(before: str, line: str) -> bool:
     """Return whether a line begins a new sentence although neither an empty line nor a full stop comes before it."""
-    return len(before) < 70 and line[:1].isupper() and before[-1:] not in ",;(–-"
+    return len(before) < _SHORT and line[:1].isupper() and before[-1:] not in ",;(–-"

@@ -16,10 +16,12 @@ from turnsignal.stream.prompts.leftover import RequestedCheck, Span
 from turnsignal.stream.prompts.wording import QUOTED, amounts, compile_pattern, forbidden, listed, negated
 
 _OTHERWISE = "says what to use rather than something else"
+_PLACED = "says in which place or sense"
 _SINGLE = "a single letter may be a number or stand for something else"
 _MONTH = "is the name of a month, too"
 _MONTHS = frozenset({"may", "march", "august"})
 _LISTS = 20  #: how many matches in one sentence are tried as the start of a list of words
+_SOUNDS = frozenset({"um", "uh", "er", "hmm", "ah", "oh"})
 _SPOKEN = frozenset({"say", "saying", "use", "using"})
 _FORM = compile_pattern(rf"\b(?:{'|'.join(WORDED['forbidden'])}|json|xml|csv|yaml|latex|urls?|caps)\b")
 _USED = frozenset({"use", "write", "run", "output", "generate", "include"})  #: verbs that are not of speaking
@@ -75,7 +77,9 @@ def keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
         if not no and SAYS["choice"].search(masked):
             return  # one of them is enough
         if no or SAYS["asks"].search(masked[: match.end()]):
+            filler = SAYS["as_filler"].search(masked)
             spans = [match.span(), *_spans(words, sentence.text, match.end(), end)]
+            spans += [] if filler is None else [filler.span()]
             either = "leaves a choice" if not no and SAYS["either"].search(masked[match.end() : end]) else None
             if not no and match["what"].casefold().startswith("us") and SAYS["in_a_way"].search(masked[match.end() :]):
                 either = "says which of several forms to use"  # 'the formal "usted"'
@@ -83,13 +87,16 @@ def keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
                 either = "may say how something is called"  # 'use "you"'
             elif not no and any(_is_number(word) for word in words):
                 either = "may be written in another form"  # "514-555-0190"
-            elif no and (SAYS["as_a"].search(masked) is not None or _SAID_BEFORE.search(sentence.text[: end + 1])):
-                either = "says in which place or sense"  # 'never use "please" as the first word'
+            elif no and (
+                (filler is None and SAYS["as_a"].search(masked) is not None)
+                or _SAID_BEFORE.search(sentence.text[: end + 1])
+            ):
+                either = _PLACED  # 'never use "please" as the first word'
             elif not no and _is_habit(masked, match[0]):
                 either = "may say how to speak"  # 'be polite: say "please"'
             doubt = either or otherwise(masked)
             if no:
-                yield from _prohibited(words, sentence.text, *spans, doubt=doubt)
+                yield from _prohibited(words, sentence.text, *spans, doubt=doubt, is_filler=filler is not None)
                 return
             name = write_name("keywords.existence", {"words": "|".join(words)})
             yield from asked([name], "words", *spans, doubt=doubt)
@@ -129,17 +136,28 @@ def _named(match: Any) -> Iterator[RequestedCheck]:
     yield from asked([name], "words", (match.start(), match.start() + 1), match.span(), doubt=doubt)
 
 
-def _prohibited(words: list[str], text: str, *spans: Span, doubt: str | None = None) -> Iterator[RequestedCheck]:
-    """Yield the checks for words that a sentence forbids; text: the sentence.
+def _prohibited(
+    words: list[str], text: str, *spans: Span, doubt: str | None = None, is_filler: bool = False
+) -> Iterator[RequestedCheck]:
+    """Yield the checks for words that a sentence forbids; text: the sentence; is_filler: whether only as a filler.
 
     A single letter is doubtful: "I" is forbidden as a pronoun, and stands in "World War I" and "i.e.", too. So is a
-    word that names a month.
+    word that names a month, and a filler that is an ordinary word elsewhere, as "Well"; "basically" is none.
     """
     single = [word for word in words if len(word) == 1]
-    longer = [word for word in words if len(word) > 1]
+    ordinary = [word for word in words if is_filler and word not in single and _is_ordinary(word, text)]
+    longer = [word for word in words if word not in {*single, *ordinary}]
     month = _MONTH if not _MONTHS.isdisjoint(word.casefold() for word in longer) else None
     yield from asked(banned(longer, text), "words", *spans, doubt=doubt or month)
+    yield from asked(banned(ordinary, text), "words", *spans, doubt=doubt or _PLACED)
     yield from asked(banned(single, text), "words", *spans, doubt=doubt or _SINGLE)
+
+
+def _is_ordinary(word: str, text: str) -> bool:
+    """Return whether a filler is one word that may stand anywhere; adverbs in "-ly", "um" and "Great!" always fill."""
+    if len(word.split()) > 1 or word.casefold() in _SOUNDS:
+        return False
+    return not word.casefold().endswith("ly") and f"{word}!" not in text
 
 
 def _is_number(word: str) -> bool:

@@ -93,15 +93,16 @@ AMOUNT = compile_pattern(
     rf"(?:[\s-]+(?:[\w'-]+\s+){{0,2}}?(?:{'|'.join(f'(?P<{name}>{unit})' for name, unit in UNITS.items())})\b|\b)"
     rf"(?:\s*[,(]?\s*(?P<after>{_AFTERS})\b)?"
 )
+_NUMBER_NEXT = compile_pattern(rf"\s+{NUMBER}\b")
 _N, _M, _MID, _RELATION, _AFTERWORD = (AMOUNT.groupindex[name] - 1 for name in ("n", "m", "mid", "relation", "after"))
 _UNIT_GROUPS = [(name, AMOUNT.groupindex[name] - 1) for name in UNITS]
 NOT = compile_pattern(
-    r"\b(?:not|never|no|without|avoids?|avoiding|refrains? from|(?:do|does|must|should|ca|wo)n['’]t|cannot|neither|nor"
+    r"\b(?:not|never|no|without|avoids?|avoiding|refrains? from|(?:do|does|must|should|ca|wo)n['’]?t|cannot|neither|nor"
     r"|omit|skip|exclude|free of|leave out|forbidden|stay away from)\b"
 )
 _AFTERWARDS = compile_pattern(
-    r"^[^.;,]{0,30}\b(?:(?:is|are|be)(?: strictly)? (?:not|never|forbidden|prohibited|banned)|aren['’]t|isn['’]t|"
-    r"(?:must|should|may|can|shall)(?:n['’]t| not|not| never)|cannot)\b"
+    r"^[^.;,]{0,30}\b(?:(?:is|are|be)(?: strictly)? (?:not|never|forbidden|prohibited|banned)|aren['’]?t|isn['’]?t|"
+    r"(?:must|should|may|can|shall)(?:n['’]?t| not|not| never)|cannot)\b"
 )
 #: text in quotation marks of any kind; single marks count only after a space, because others are apostrophes
 QUOTED = compile_pattern(
@@ -146,8 +147,9 @@ def amounts(text: str) -> tuple[Amount, ...]:
     read: list[Amount] = []
     match = AMOUNT.search(text)
     while match is not None:
-        # In "min 20, max 40 words" the second relation is the next number's.
-        end = match.start(_AFTERWORD + 1) if match[_RELATION + 1] and match[_AFTERWORD + 1] else match.end()
+        # In "min 20, max 40 words" and "one sentence, at most 125 characters" the relation is the next number's.
+        is_next = match[_AFTERWORD + 1] and (match[_RELATION + 1] or _NUMBER_NEXT.match(text[match.end() :]))
+        end = match.start(_AFTERWORD + 1) if is_next else match.end()
         amount = _amount(match, text, end)
         both = _both(read[-1], amount, text) if read and amount is not None else None
         if both is not None:
@@ -193,14 +195,16 @@ def _amount(match: Any, text: str, end: int) -> Amount | None:
         return None
     unit, kind = _said_of(unit, match, text, last)
     if not unit:
-        unit = "times" if is_often(count) else "number" if groups[_RELATION] or groups[_AFTERWORD] else ""
+        is_related = groups[_RELATION] or (groups[_AFTERWORD] and end == match.end())
+        unit = "times" if is_often(count) else "number" if is_related else ""
     if not unit or (unit != "times" and is_often(count)):
         return None
     n = read_number(count)
     if more:
         low, high = sorted((n, read_number(more)))
         return Amount(unit, low, high, False, match.start(), end, kind)
-    relation, after = _plain(groups[_RELATION]), _plain(groups[_AFTERWORD] or groups[_MID])
+    behind = groups[_AFTERWORD] if end == match.end() else None
+    relation, after = _plain(groups[_RELATION]), _plain(behind or groups[_MID])
     adds = _adds(relation, after, text[max(0, match.start() - 60) : match.start()])
     lowest, highest = (None if add is None else n + add for add in adds or (0, 0))
     return Amount(unit, lowest, highest, adds is None, match.start(), end, kind)

@@ -83,7 +83,8 @@ class Score:
     label: a word from the scorer's own set; unscored: the reason when there is no score;
     explanation: one plain sentence; decided_by: which step of a cascade decided; span: the characters of the response
     that it is about, [start, end); confidence: 0–1, how sure the deciding step is, where it can be unsure; applied: of
-    how many checks a compliance is.
+    how many checks a compliance is; inclusion: the probability, below 1, with which there is a value, as of a judge
+    that is asked about a share of the conversations: its inverse is the score's weight.
     """
 
     scorer: str
@@ -95,6 +96,7 @@ class Score:
     span: tuple[int, int] | None = None
     confidence: Annotated[float, Field(ge=0, le=1)] | None = None
     applied: Annotated[int, Field(ge=0)] | None = None
+    inclusion: Annotated[float, Field(gt=0, le=1)] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Leave out what is empty; every byte is written once per turn."""
@@ -113,6 +115,8 @@ class Score:
             out["confidence"] = self.confidence
         if self.applied is not None:
             out["applied"] = self.applied
+        if self.inclusion is not None:
+            out["inclusion"] = self.inclusion
         return out
 
 

@@ -146,7 +146,7 @@ def test_the_command_writes_a_suite_that_the_check_command_accepts(tmp_path: Pat
     blocks = out.read_text()
     assert '# Use Slack mrkdwn formatting and at most 3 sentences.\n[[checks]]\ncheck = "platform.slack"\n' in blocks
     assert (
-        '# check = "length.number_sentences(at_most=3)"\n# platforms = ["slack"]' in blocks
+        '# check = "length.number_sentences(at_most=3,skip_markers=true)"\n# platforms = ["slack"]' in blocks
     )  # the question is prescribed
     assert "# - Answer from the retrieved documents only." in blocks
 

@@ -53,6 +53,12 @@ def test_a_row_that_a_later_one_corrects_is_marked() -> None:
     assert make_columns([ROW, later, early])["replaced"] == [True, True, False, False, True, True]
 
 
+def test_a_score_says_with_what_probability_there_is_one() -> None:
+    verdict = ROW | {"stage": "verdict", "verdict": {"inclusion": 0.25}, "scores": [{"scorer": "a", "value": 1.0}]}
+    close = ROW | {"stage": "close", "scores": [{"scorer": "b", "value": 1.0, "inclusion": 0.5}]}
+    assert make_columns([ROW, verdict, close])["inclusion"] == [1.0, 1.0, 0.25, 0.5]
+
+
 def test_no_rows_have_the_same_columns_and_types() -> None:
     assert (
         make_pandas([]).dtypes[["time", "value", "late"]].equals(make_pandas([ROW]).dtypes[["time", "value", "late"]])

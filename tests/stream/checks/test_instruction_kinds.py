@@ -16,6 +16,8 @@ CASES = [
     ("length.number_words(at_most=4)", "Open the settings page.", "Open the settings page now."),
     ("length.number_words(at_least=3)", "One two three", "One two"),
     ("length.number_sentences(at_least=2,at_most=2)", "Dr. A. Bee left at 3 p.m. today. Why?", "Stop! Go. Stay..."),
+    ("length.number_sentences(at_most=2,skip_markers=true)", "1. Open it.\n2. Go.", "1. Open it. Wait.\n2. Go."),
+    ("length.number_sentences(at_most=3)", "1. Open it.\nGo.", "1. Open it.\n2. Go."),
     ("length.number_paragraphs(at_least=2,at_most=2)", "One\n***\nTwo\n***", "One\n***\n\n***\nTwo"),
     ("length.nth_paragraph_first_word(nth=2,paragraphs=2,word=then)", "First.\n\n'Then, go.", "Then.\n\nFirst."),
     ("keywords.existence(words='mail|reset link')", "The Reset Link comes by email.", "The link comes by mail."),

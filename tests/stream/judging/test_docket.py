@@ -13,11 +13,13 @@ from tests.examples import examples
 from tests.stream.judging.exchanges import an_exchange
 from turnsignal.stream.errors import SchemaError
 from turnsignal.stream.judging.budget import partition_budget
+from turnsignal.stream.judging.deliberation import is_anchor
 from turnsignal.stream.judging.docket import ATTEMPTS, DAY, Docket
 from turnsignal.stream.judging.docket_entries import QueuedExchange, ReservedCall
 from turnsignal.stream.judging.docket_state import STATE
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge, JudgePart, PricePart
+from turnsignal.stream.judging.panels import CascadePart
 from turnsignal.stream.judging.remembered import CACHED
 from turnsignal.stream.judging.repeats import greatest_price
 from turnsignal.stream.judging.rubric_files import choose_rubric
@@ -278,6 +280,7 @@ def test_a_clock_that_was_ahead_once_stops_no_judging_and_gives_no_money_anew() 
         calls = docket.prepare().calls
         for call in calls:
             docket.settle(call, served(call), call.most)
+        docket.reserve_calls(now, {})
         asked.append(len(calls))
     assert asked == [2, 2, 1, 3, 0], "the third of the third time is asked about a day later"
 
@@ -337,6 +340,46 @@ def test_answers_that_cannot_be_read_are_not_remembered() -> None:
     (call,) = docket.prepare().calls
     docket.settle(call, make_verdict(call.exchange, call.judge, Judgement(unscored=Unjudged.PARSE, reasoning="?")), 5)
     assert set(docket.prepare().changes) == {STATE}
+
+
+def test_what_an_anchor_came_to_is_not_remembered_for_others_which_ask_the_last_step_seldom() -> None:
+    judge = a_judge("cascade", cascade=CascadePart(small="little", anchor=0.5))
+    anchors = [n for n in range(40) if is_anchor(queued(n).exchange, 0.5)]
+    others = [n for n in range(40) if n not in anchors]
+    for first, second, asked in ((anchors[0], others[-1], 1), (others[0], others[-1], 0)):
+        docket = Docket([judge], None, 1e9)
+        docket.take([queued(first, response="The same.")])
+        docket.reserve_calls(NOON, {"openai": 1})
+        (call,) = docket.prepare().calls
+        docket.settle(call, served(call), 5)
+        docket.take([queued(second, response="The same.")])
+        docket.reserve_calls(NOON, {"openai": 1})
+        assert len(docket.prepare().calls) == asked
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_what_is_named_before_midnight_and_sent_after_it_is_paid_by_the_new_day(*, killed: bool) -> None:
+    lab = Lab([FIRST], 2 * MOST, total=3)
+    for _ in range(3):
+        lab.take()
+    lab.name(1)
+    if killed:
+        lab.commit(1.0)
+        lab.now += DAY / 2
+        lab.real = Counter({int(lab.now // DAY): sum(lab.real.values())})
+        lab.kill()
+        lab.take()
+        lab.name(0)
+    else:
+        lab.now += DAY / 2
+        lab.commit(1.0)
+        lab.answer(0)
+    for _ in range(3):
+        lab.take()
+        lab.name()
+        lab.commit(1.0)
+        lab.answer(0)
+    assert max(lab.real.values()) <= 2 * MOST
 
 
 def test_a_judge_that_is_added_is_asked_about_what_is_not_behind_the_position() -> None:

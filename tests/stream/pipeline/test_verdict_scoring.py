@@ -236,6 +236,42 @@ def test_judges_of_follow_ups_say_how_a_conversation_went(values: tuple[float | 
     assert (score["scorer"], score["label"]) == ("conversation(by=strong)", outcome)
 
 
+@pytest.mark.parametrize("answered", [True, False])
+@pytest.mark.parametrize("reason", [Unjudged.SAMPLED_OUT, Unjudged.BUDGET])
+def test_of_conversations_that_a_judge_was_not_asked_about_not_even_the_unanswered_have_a_value(
+    reason: Unjudged, answered: bool
+) -> None:
+    score = score_of_conversation(0.5, [Judgement(unscored=reason)] * 2, last="Done." if answered else "")
+    assert (score["value"], score["unscored"]) == (None, "sampled_out")
+
+
+def test_a_conversation_of_which_a_judge_was_asked_about_a_part_has_no_value() -> None:
+    score = score_of_conversation(0.5, [Judgement(None, 0.9), Judgement(unscored=Unjudged.SAMPLED_OUT)])
+    assert (score["value"], score["unscored"]) == (None, "sampled_out")
+
+
+def test_a_judged_conversation_says_with_what_probability_it_was_judged() -> None:
+    assert score_of_conversation(0.25, [Judgement(None, 0.9)] * 2)["inclusion"] == 0.25
+    assert score_of_conversation(0.25, [Judgement(None, 0.9)] * 2, last="")["value"] == 0.0
+    assert "inclusion" not in score_of_conversation(1.0, [Judgement(None, 0.9)] * 2)
+
+
+def score_of_conversation(inclusion: float, answers: list[Judgement], last: str = "Done.") -> dict[str, Any]:
+    suite = parse_suite(JUDGES[: JUDGES.rindex("[[judges]]")])
+    processor, (strong,) = a_processor(suite), judges_of(suite)
+    talk = [user("u1", 0), reply("a1", 5), user("u2", 9, "Hm?"), reply("a2", 12), user("u3", 15, "Aha")]
+    outputs = run(processor, [turn.record(offset) for offset, turn in enumerate([*talk, reply("a3", 20, last)])])
+    asked = [exchange for exchange in exchanges(outputs) if exchange.stage == "follow_up"]
+    made = [make_verdict(e, strong, answer) for e, answer in zip(asked, answers, strict=True)]
+    for verdict in made:
+        verdict.inclusion = inclusion
+    judge(processor, *made)
+    batch = processor.process([user("x", CLOSED, conversation="d").record(9)], T0)
+    score: dict[str, Any] = rows(batch.outputs, "close")[-1]["scores"][-1]
+    assert score["scorer"] == "conversation(by=strong)"
+    return score
+
+
 # -- what does not fit ---------------------------------------------------------------------------------------
 
 

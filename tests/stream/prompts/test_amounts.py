@@ -49,7 +49,7 @@ def test_a_word_before_the_unit_may_leave_others_uncounted(prompt: str) -> None:
 
 @pytest.mark.parametrize("how", ["short", "complete", "full"])
 def test_a_word_for_how_each_is_to_be_leaves_none_uncounted(how: str) -> None:
-    assert sure(f"Answer in at most three {how} sentences.") == ["length.number_sentences(at_most=3)"]
+    assert sure(f"Answer in at most three {how} sentences.") == ["length.number_sentences(at_most=3,skip_markers=true)"]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_length_in_total_is_of_the_answer(prompt: str) -> None:
 
 def test_what_to_say_when_nothing_is_known_is_no_case_of_the_rule_after_it() -> None:
     prompt = "If you don't know, say that you don't know. Use three sentences maximum and keep the answer concise."
-    assert sure(prompt) == ["length.number_sentences(at_most=3)"]
+    assert sure(prompt) == ["length.number_sentences(at_most=3,skip_markers=true)"]
 
 
 @pytest.mark.parametrize(
@@ -70,4 +70,7 @@ def test_what_to_say_when_nothing_is_known_is_no_case_of_the_rule_after_it() -> 
 )
 def test_a_larger_number_at_most_stretches_the_limit(rule: str, most: int) -> None:
     (proposal,) = read_prompt(f"You are Bo, an assistant.\n\n{rule}").proposals
-    assert (proposal.check, proposal.doubt) == (f"length.number_sentences(at_least=1,at_most={most})", None)
+    assert (proposal.check, proposal.doubt) == (
+        f"length.number_sentences(at_least=1,at_most={most},skip_markers=true)",
+        None,
+    )

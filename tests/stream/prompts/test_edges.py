@@ -100,3 +100,35 @@ def test_a_fixed_text_in_place_of_an_answer_is_exempt(sentence: str, text: str) 
 )
 def test_words_in_place_of_others_are_no_answer(sentence: str) -> None:
     assert read_prompt(ROLE + sentence).exempt == ()
+
+
+STORIES = "You write bedtime stories for children.\n\n"
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "If the parent asks something else than a story, answer briefly.",
+        "If someone asks for anything other than a story, help them.",
+        "Answer other questions of parents politely.",
+        "Parents also ask questions about sleep.",
+        "Questions about the app: answer politely.",
+    ],
+)
+@pytest.mark.parametrize(
+    "rule", ['End with "Good night."', 'Start with "Long ago"', "At most 300 words.", "No commas."]
+)
+def test_what_is_said_of_texts_of_one_kind_is_not_of_other_answers(rule: str, beside: str) -> None:
+    (proposal,) = read_prompt(f"{STORIES}- {rule}\n- {beside}").proposals
+    assert proposal.doubt == f"has an exception (“{beside}”)"
+
+
+@pytest.mark.parametrize("rule", ["Answers have at most 300 words.", "No emojis.", 'Never use the word "monster".'])
+def test_what_is_said_of_all_answers_is_of_those_to_other_questions(rule: str) -> None:
+    (proposal,) = read_prompt(f"{STORIES}- {rule}\n- Answer other questions of parents politely.").proposals
+    assert proposal.doubt is None
+
+
+def test_an_assistant_that_writes_no_texts_of_one_kind_answers_other_questions_alike() -> None:
+    (proposal,) = read_prompt(f'{ROLE}- End with "Bye."\n- Answer other questions politely.').proposals
+    assert proposal.doubt is None

@@ -13,6 +13,14 @@ FRAMED = [
     ("- At most two paragraphs.", '- Sign off with "The press office".'),
     ("- At most two paragraphs.", '- End every answer with "This is not advice."'),
     ("- At most two paragraphs.", "- Greet the customer by name."),
+    ("- At most 120 words.", '- Finish with a section "Sources" that lists what you used.'),
+    ("- At most 120 words.", "- Below the answer, list three related articles."),
+    ("- At most 900 characters.", "- The references come below the answer."),
+    (
+        "- At most 120 words.",
+        '- Always append the disclaimer "This is general information and no advice for your own case."',
+    ),
+    ("- Answers have at most 60 words.", "- Answer in German first and then in English."),
     ("- No more than three paragraphs.", "- Write a subject line, then the text."),
     ("- No more than three paragraphs.", "- Add a postscript that names the next event."),
     ("- Answer in one paragraph.", "- List the sources at the very end, one per line."),
@@ -61,6 +69,9 @@ BARE = [
     ('- Start with "Sure:".', "- Give the title of the film in each answer."),
     ('- Start with "Hello!".', "- Greet the guest warmly."),
     ("- Answers have at most 90 words.", '- Sign off with "The press office".'),
+    ("- Answers have at most 90 words.", '- Always append "Your Aurelia team".'),
+    ("- Answers have at most 90 words.", "- Citations stand after the text that they support."),
+    ("- Answers have at least 90 words.", "- Below the answer, list three related articles."),
 ]
 
 

@@ -2,6 +2,9 @@
 
 import pytest
 
+from turnsignal.stream.checks import parse_check
+from turnsignal.stream.citations.reader import citation_reader
+from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.prompts.reader import read_prompt
 
 ROLE = "You are Bo, an assistant.\n\n"
@@ -10,6 +13,16 @@ ROLE = "You are Bo, an assistant.\n\n"
 @pytest.mark.parametrize(
     ("rule", "start"),
     [
+        ("Keep it under 300 characters (hard limit).", "pattern.forbid"),
+        ("Maximal 5 sentences in answer", "length.number_sentences(at_most=5,skip_markers=true)"),
+        ("<100 words.", "length.number_words(at_most=99)"),
+        ('At the end of every answer write "Bo".', "pattern.require"),
+        ('Every answer contains the line "No advice."', "keywords.existence"),
+        ('These words are banned: "cheap", "free".', "keywords.forbidden_words(words='cheap|free')"),
+        ('You never diagnose, you never say "hi there".', "keywords.forbidden_words(words='hi there')"),
+        ('Never use the word "hacked" in either part.', "keywords.forbidden_words(words=hacked)"),
+        ('Observe the Fair Housing Act: never say "safe area".', "keywords.forbidden_words(words='safe area')"),
+        ("dont use emojis", "pattern.forbid"),
         ('No "please".', "keywords.forbidden_words(words=please)"),
         ('No "simply", "just" or "easy".', "keywords.forbidden_words(words='simply|just|easy')"),
         ('No hedging ("perhaps", "maybe").', "keywords.forbidden_words(words='perhaps|maybe')"),
@@ -22,7 +35,7 @@ ROLE = "You are Bo, an assistant.\n\n"
         ("Never use double asterisks.", "pattern.forbid"),
         ("No rockets, moons or other emojis.", "pattern.forbid"),
         ("Finish with one short question.", "pattern.require"),
-        ("Short messages, 2-4 sentences.", "length.number_sentences(at_least=2,at_most=4)"),
+        ("Short messages, 2-4 sentences.", "length.number_sentences(at_least=2,at_most=4,skip_markers=true)"),
         ('State "No legal advice." once in every answer.', "keywords.existence"),
         ("Never put more than two citations next to each other.", "citation.max_consecutive(at_most=2)"),
     ],
@@ -45,3 +58,59 @@ def test_a_plain_rule_is_a_check(rule: str, start: str) -> None:
 )
 def test_what_says_more_is_for_a_person(rule: str) -> None:
     assert all(one.doubt is not None for one in read_prompt(f"{ROLE}- {rule}").proposals)
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "You are a language tutor for learners of Spanish.",
+        "You are a Spanish tutor.",
+        "You help English speakers to write e-mails in German.",
+        "Always give an example sentence in Spanish.",
+        "Localise the texts into German when asked.",
+    ],
+)
+def test_a_language_is_doubtful_beside_one_that_is_taught_or_written(beside: str) -> None:
+    (proposal,) = read_prompt(f"{beside}\n\n- Answer in English.").proposals
+    assert proposal.doubt is not None
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "You are the assistant of a German company.",
+        "Users may write in German.",
+        "Never write in German.",
+    ],
+)
+def test_a_language_holds_beside_one_that_nobody_is_to_use(beside: str) -> None:
+    (proposal,) = read_prompt(f"{beside}\n\n- Answer in English.").proposals
+    assert proposal.doubt is None
+
+
+@pytest.mark.parametrize("part", ["the list of sources", "the disclaimer", "any code"])
+def test_a_limit_that_leaves_a_part_out_of_the_count_is_doubtful(part: str) -> None:
+    (proposal,) = read_prompt(f"You are Bo.\n\n- Answers have at most 120 words, without {part}.").proposals
+    assert proposal.doubt is not None
+
+
+@pytest.mark.parametrize(
+    ("rule", "free", "broken"),
+    [
+        ("No question marks.", "See https://a.example/?q=1.", "Is it so? Yes."),
+        ("No bold.", "It is 2**3**4.", "It is **so**."),
+        ("No bold.", "a**b**c", "**Note:** yes"),
+    ],
+)
+def test_signs_of_addresses_and_arithmetic_break_no_ban(rule: str, free: str, broken: str) -> None:
+    (proposal,) = read_prompt(f"You are Bo.\n\n- {rule}").proposals
+    check = parse_check(proposal.check)
+    assert [check.check(Response(text, [], citation_reader())).result.name for text in (free, broken)] == [
+        "PASS",
+        "FAIL",
+    ]
+
+
+@pytest.mark.parametrize(("rule", "count"), [("Use plain text only.", 3), ("One sentence, at most 125 characters.", 2)])
+def test_a_rule_may_ask_for_several_checks(rule: str, count: int) -> None:
+    assert [one.doubt for one in read_prompt(f"{ROLE}{rule}").proposals] == [None] * count

@@ -24,7 +24,10 @@ PLAIN = [
     ("Keep every answer under 120 words.", ["length.number_words(at_most=119)"]),
     ("Write at least 100 and at most 300 words.", ["length.number_words(at_least=100,at_most=300)"]),
     ("At most 300 but no fewer than 100 words.", ["length.number_words(at_least=100,at_most=300)"]),
-    ("Use a minimum of 2 and a maximum of 4 sentences.", ["length.number_sentences(at_least=2,at_most=4)"]),
+    (
+        "Use a minimum of 2 and a maximum of 4 sentences.",
+        ["length.number_sentences(at_least=2,at_most=4,skip_markers=true)"],
+    ),
     ("Answers have at least 100 words but never more than 300.", ["length.number_words(at_least=100,at_most=300)"]),
     ("Answers: at least 2 but not more than 15 words.", ["length.number_words(at_least=2,at_most=15)"]),
     ("Max. 40 words.", ["length.number_words(at_most=40)"]),
@@ -34,9 +37,9 @@ PLAIN = [
     ("Do not exceed eighty words.", ["length.number_words(at_most=80)"]),
     ("Your reply should be 50 to 80 words long.", ["length.number_words(at_least=50,at_most=80)"]),
     ("Write 200+ words.", ["length.number_words(at_least=200)"]),
-    ("Limit your reply to three sentences.", ["length.number_sentences(at_most=3)"]),
-    ("Never use more than two sentences.", ["length.number_sentences(at_most=2)"]),
-    ("Answer in exactly two sentences.", ["length.number_sentences(at_least=2,at_most=2)"]),
+    ("Limit your reply to three sentences.", ["length.number_sentences(at_most=3,skip_markers=true)"]),
+    ("Never use more than two sentences.", ["length.number_sentences(at_most=2,skip_markers=true)"]),
+    ("Answer in exactly two sentences.", ["length.number_sentences(at_least=2,at_most=2,skip_markers=true)"]),
     ("Give exactly 4 Markdown bullet points.", ["format.number_bullet_lists(at_least=4,at_most=4)"]),
     ("Use no more than five Markdown bullets.", ["format.number_bullet_lists(at_most=5)"]),
     (
@@ -62,7 +65,7 @@ PLAIN = [
         ["keywords.forbidden_words(words='sorry|unfortunately|cannot')"],
     ),
     ('Include the words moon, river and "old friend".', ["keywords.existence(words='moon|river|old friend')"]),
-    ('Never mention rivals such as "Globex".', ["keywords.forbidden_words(words=Globex)"]),
+    ('Never mention rivals such as "Globex".', [r"pattern.forbid(regex='\\b(?:Globex)\\b')"]),
     ('Never say "as an AI".', ["keywords.forbidden_words(words='as an AI')"]),
     ('Use the word "please" at least twice.', ["keywords.frequency(at_least=2,word=please)"]),
     ("The letter q must appear fewer than 3 times.", ["keywords.letter_frequency(at_most=2,letter=q)"]),
@@ -483,7 +486,7 @@ def test_a_sentence_may_end_within_quotation_marks() -> None:
     reading = read_prompt('Always include the disclaimer "No advice." Do not mention "Boots" or "CVS".')
     assert [one.check for one in reading.proposals] == [
         "keywords.existence(words='No advice')",
-        "keywords.forbidden_words(words='Boots|CVS')",
+        r"pattern.forbid(regex='\\b(?:Boots|CVS)\\b')",
     ]
 
 

@@ -14,7 +14,13 @@ BEFORE = (
     "For legal reasons,",
     "Users skim; therefore",
 )
-BEHIND = (": they are read aloud badly.", " (our renderer breaks on them).", " because our brand is calm.")
+BEHIND = (
+    ", we are a bank.",
+    ", you're a dwarf, not a clerk.",
+    ": they are read aloud badly.",
+    " (our renderer breaks on them).",
+    " because our brand is calm.",
+)
 RULES = ("never use emojis", "do not use tables", "no lists")
 
 
@@ -52,3 +58,10 @@ def test_what_names_a_case_or_another_text_does(sentence: str) -> None:
 @pytest.mark.parametrize("sentence", ["Tone: messages are always in English.", "Answers are in German, so be brief."])
 def test_what_asks_for_something_is_no_reason(sentence: str) -> None:
     assert without_reason(sentence) == sentence
+
+
+def test_a_reason_above_a_list_narrows_nothing() -> None:
+    prompt = "You are the assistant of a school.\n\nSince most {} are on a phone:\n- no tables"
+    assert [one.doubt for one in read_prompt(prompt.format("learners")).proposals] == [None]
+    narrowed = [one.doubt for one in read_prompt(prompt.format("premium learners")).proposals]
+    assert narrowed == ["stands under “Since most premium learners are on a phone”"]

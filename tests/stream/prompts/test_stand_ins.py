@@ -22,6 +22,12 @@ STAND_INS = [
     "Hellos and thanks get a brief, kind reply.",
     "Other topics: decline in one sentence.",
     "You write letters to readers and you chat with the librarian.",
+    "To call the porter, output [PORTER] and nothing else.",
+    "Emergencies: output [PORTER].",
+    "For an emergency, reply with the token `<porter/>`.",
+    'Thank-you notes get a short "With pleasure!"',
+    "Reply with [LOAN] when a book is lent.",
+    'Confirmations ("ok") need only a few words.',
 ]
 NO_STAND_INS = [
     "If the user doesn't speak English, write slowly.",
@@ -32,6 +38,8 @@ NO_STAND_INS = [
     'If no book fits, say "Good day, no book fits here. Happy reading!"',
     "If you don't know, say so and still end with the wish.",
     "Short answers are easier to read.",
+    'Every reader gets a short "Good day".',
+    "Never output [PORTER].",
     'Say "loan" when readers do not know "lending".',
 ]
 KEPT = ["Answers have at most 90 words.", "No emojis.", 'Never use the word "cheap".']
@@ -48,6 +56,13 @@ def doubts(*sentences: str) -> list[str | None]:
 @pytest.mark.parametrize("rule", REQUIRED)
 def test_what_a_reply_in_place_of_an_answer_fails_is_doubtful(rule: str, other: str) -> None:
     assert all((one or "").startswith("has an exception") for one in doubts(rule, other))
+
+
+def test_a_reply_in_a_table_stands_in_for_an_answer() -> None:
+    table = '| Case | {} |\n|---|---|\n| Angry | "I hear you." |'
+    for column, doubt in (("Reply", 'has an exception (“"I hear you."”)'), ("Feeling", None)):
+        proposals = read_prompt(f"{ROLE}- {REQUIRED[1]}\n\n{table.format(column)}").proposals
+        assert [one.doubt for one in proposals] == [doubt]
 
 
 UNANSWERING = ["Decline legal questions.", "If the question is unclear, ask back."]

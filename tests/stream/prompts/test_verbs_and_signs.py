@@ -24,9 +24,35 @@ def test_what_is_not_to_be_named_is_no_word(rule: str) -> None:
     assert active(rule) == []
 
 
-@pytest.mark.parametrize("rule", ["Do not use the name Acme.", 'Never name "Acme".', "Avoid the word Acme."])
-def test_a_name_that_is_named_is_a_word(rule: str) -> None:
-    assert active(rule) == ["keywords.forbidden_words(words=Acme)"]
+@pytest.mark.parametrize(
+    ("rule", "check"),
+    [
+        ("Do not use the name Acme.", r"pattern.forbid(regex='\\b(?:Acme)\\b')"),
+        ('Never name "Acme".', r"pattern.forbid(regex='\\b(?:Acme)\\b')"),
+        ('Do not mention "Target" or "Gap".', r"pattern.forbid(regex='\\b(?:Target|Gap)\\b')"),
+        ('Never write "US".', r"pattern.forbid(regex='\\b(?:US)\\b')"),
+        ('NEVER WRITE "FREE".', "keywords.forbidden_words(words=FREE)"),
+        ("Avoid the word Acme.", "keywords.forbidden_words(words=Acme)"),
+        ('Never say "Sure" or "Unfortunately".', "keywords.forbidden_words(words='Sure|Unfortunately')"),
+    ],
+)
+def test_names_and_abbreviations_are_forbidden_as_they_are_written(rule: str, check: str) -> None:
+    assert active(rule) == [check]
+
+
+@pytest.mark.parametrize(
+    ("rule", "checks"),
+    [
+        ('No introductory phrases ("Sure", "Well").', [r"pattern.forbid(regex='(?i)\\A\\W*(?:Sure|Well)(?:\\W|\\z)')"]),
+        ('Avoid openers such as "Sure".', [r"pattern.forbid(regex='(?i)\\A\\W*Sure(?:\\W|\\z)')"]),
+        ('No filler phrases like "Sure" or "Great question".', ["keywords.forbidden_words(words='Great question')"]),
+        ('Avoid filler words such as "basically".', ["keywords.forbidden_words(words=basically)"]),
+        ('No closing phrases like "Thanks" or "Best".', []),
+        ('No greetings ("Hello", "Welcome").', []),
+    ],
+)
+def test_what_is_forbidden_in_a_place_or_manner_is_not_forbidden_everywhere(rule: str, checks: list[str]) -> None:
+    assert active(rule) == checks
 
 
 @pytest.mark.parametrize(
