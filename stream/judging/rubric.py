@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from turnsignal.stream.records.verdicts import MOST
+from turnsignal.stream.records.verdicts import MOST_VERSION
 
 Need = Literal["prompt", "response", "follow_up", "documents", "before", "truth"]
 Ratio = Annotated[float, Field(ge=0, le=1)]
@@ -86,7 +86,7 @@ class Rubric(_RubricPart):
     """
 
     name: Word
-    version: Annotated[int, Field(ge=1, le=MOST)]
+    version: Annotated[int, Field(ge=1, le=MOST_VERSION)]
     title: Annotated[str, Field(min_length=1, max_length=200)]
     stage: Literal["response", "follow_up"]
     needs: Annotated[tuple[Need, ...], Field(min_length=1, strict=False)]

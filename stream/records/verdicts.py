@@ -25,6 +25,7 @@ LATEST = 253_402_300_800.0  #: seconds since 1970 to the year 10000
 
 MAX_NAME = 200  #: characters of a model's name
 MOST = 2**63 - 1  #: of what is counted
+MOST_VERSION = 2**31  #: of a rubric's version, which conversations keep in four bytes a verdict
 
 Ratio = Annotated[float, Field(ge=0, le=1), Meta(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0, le=MOST), Meta(ge=0, le=MOST)]
@@ -33,6 +34,7 @@ _Name = Annotated[str, Field(pattern=f"{_WORD}$"), Meta(pattern=rf"{_WORD}\Z")]
 _Rubric = Annotated[
     str, Field(max_length=200, pattern=rf"{_WORD}(\(|$)"), Meta(max_length=200, pattern=rf"{_WORD}(\(|\Z)")
 ]
+_Version = Annotated[int, Field(ge=0, le=MOST_VERSION), Meta(ge=0, le=MOST_VERSION)]
 EventTime = Annotated[float, Field(ge=-LATEST, le=LATEST), Meta(ge=-LATEST, le=LATEST)]
 _Reasoning = Annotated[str, Field(max_length=MAX_REASONING), Meta(max_length=MAX_REASONING)]
 
@@ -66,7 +68,7 @@ class VerdictJudge:
     provider: Short
     asked: Short
     rubric: _Rubric
-    version: Count
+    version: _Version
     prompt: Short
     answered: Short | None = None
 

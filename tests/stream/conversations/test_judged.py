@@ -16,6 +16,7 @@ from turnsignal.stream.conversations.judged import (
     JudgedMemory,
     VerdictFacts,
 )
+from turnsignal.stream.records.verdicts import MOST_VERSION
 
 A, B, C = "groundedness(by=a)", "groundedness(by=b)", "follow_up(by=c)"
 
@@ -37,6 +38,13 @@ def test_several_judges_of_one_stage_are_awaited_each_whatever_their_names() -> 
             assert memory.take(said(1, name))[0] is Fate.COUNTED
             assert memory.awaiting == left
         assert set(memory.means()) == {A, B, C}
+
+
+def test_the_largest_version_of_a_rubric_is_remembered() -> None:
+    memory = JudgedMemory()
+    memory.expect("row-1", 1.0, [A])
+    assert memory.take(said(1, A, version=MOST_VERSION))[0] is Fate.COUNTED
+    assert memory.current()[0].marks[0].version == MOST_VERSION
 
 
 def test_a_newer_rubric_counts_in_the_place_of_the_older_one_whichever_came_first() -> None:
