@@ -21,6 +21,7 @@ from turnsignal.stream.reports.release_figures import (
     delta_as_json,
     ranked_figures,
 )
+from turnsignal.stream.reports.release_order import Period, overlap
 from turnsignal.stream.reports.release_totals import (
     CONVERSATIONS,
     FIRST,
@@ -152,7 +153,7 @@ class ReleasePair:
         with_user = (totals.with_user / max(1, totals.outcomes.total()) for totals in (self.before, self.after))
         row["with_user"] = round(min(with_user), 6)
         row["users"] = min(len(self.before.users), len(self.after.users))  # at most as many as are told apart
-        row["side_by_side"] = _side_by_side(self.before, self.after)
+        row["side_by_side"] = overlap(*(Period(("", None), t.first, t.last, 0) for t in (self.before, self.after)))
         row["deltas"] = {
             name: delta_as_json(name, delta, claimed[name], within.get(name), traffic.parts)
             for name, delta in differences.items()
@@ -260,12 +261,6 @@ def _first_lengths(totals: ReleaseTotals) -> tuple[tuple[Estimate, UserSpread | 
     whole, alone = of_one_turn(n, total, squares), of_one_turn(n * others, total * others, squares * others)
     at = (totals.beside(FIRST), totals.beside(LENGTH))
     return mean_by_user(totals.users, at, whole, lambda: alone), mean_over_turns(whole).size
-
-
-def _side_by_side(before: ReleaseTotals, after: ReleaseTotals) -> bool:
-    """Say whether two releases began conversations at the same time, for half of the shorter one's time or more."""
-    both = min(before.last, after.last) - max(before.first, after.first)
-    return both > 0 and 2 * both >= min(before.last - before.first, after.last - after.first)
 
 
 def _drift(deltas: dict[str, Difference], before: ReleaseTotals, after: ReleaseTotals) -> str:

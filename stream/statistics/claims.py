@@ -320,10 +320,13 @@ def _weigh_users(
 
 def _went_well(deltas: Mapping[str, Difference]) -> float:
     """Return how much more is known to have gone well; the opposite of itself where the releases change places."""
-    worth = {"resolved": 1.0, "clarified": 0.5, FAILED: -1.0}
-    if "resolved" not in deltas:
-        worth = {name: -float(way) for name, way in WENT_WORSE.items()}
-    return math.fsum(weight * deltas[name].value for name, weight in worth.items() if name in deltas)
+    by_outcome = {"resolved": 1.0, "clarified": 0.5, FAILED: -1.0}
+    by_words = {name: -float(way) for name, way in WENT_WORSE.items()}  # of conversations that have no outcome yet
+    sums = (
+        math.fsum(weight * deltas[name].value for name, weight in worth.items() if name in deltas)
+        for worth in (by_outcome, by_words)
+    )
+    return next(filter(None, sums), 0.0)
 
 
 def _strongest(names: Collection[str], deltas: Mapping[str, Difference]) -> str:
