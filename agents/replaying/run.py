@@ -106,11 +106,11 @@ def replay_files(
     feedback, verdicts: files of them, taken in among the turns by their times; refused: a file of dead letters that
     were found when the paths were made, to be put behind those of the replay; workers: processes, 0 for one per core;
     environment: which one moves the figures, None is production; whole: no conversation is cut, whatever the suite
-    says; baseline: a version that all others are compared with; alerts: say under "alerts" in the summary when would have been called; decisions: what operators said
-    meanwhile, for that, by time; read_as: how the turns' files were read, kept in the summary so that texts are found
-    again; resume: go on where an interrupted run of the same left off, and keep checkpoints in case that this one is
-    interrupted; progress: told how many bytes of the files have been worked through, in steps. Raises TurnsignalError
-    when a file or the directory cannot be used.
+    says; baseline: a version that all others are compared with; alerts: say under "alerts" in the summary when would
+    have been called; decisions: what operators said meanwhile, for that, by time; read_as: how the turns' files were
+    read, kept in the summary so that texts are found again; resume: go on where an interrupted run of the same left
+    off, and keep checkpoints in case that this one is interrupted; progress: told how many bytes of the files have been
+    worked through, in steps. Raises TurnsignalError when a file or the directory cannot be used.
     """
     recording = Recording(paths, feedback=feedback, verdicts=verdicts)
     spare_others(out, (path for source in recording.sources for path in source.paths))

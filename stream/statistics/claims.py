@@ -185,10 +185,7 @@ def claims(
     adjusted |= zip(inside, adjust([within[name].p for name in inside]), strict=True)
     if primary in deltas:
         adjusted[primary] = deciding[primary].p
-    heard_less = _is_heard_less(deltas, unheard, least_change)
-    accounted = set() if heard_less else {"silent"}
-    if _fails_less(deltas, least_change) >= abs(deltas[WITH_DOCUMENTS].value if WITH_DOCUMENTS in deltas else math.inf):
-        accounted.add(WITH_DOCUMENTS)  # whoever is answered thanks, and answers to thanks have none
+    accounted = _accounted_for(deltas, unheard, least_change)
     lost = [name for name, delta in deltas.items() if name not in accounted and _is_loss(name, delta, least_change)]
     less, beside = _less_to_rank(deltas), _beside(deltas, primary, least_change)
     gone = coverage_name(primary) if primary not in deltas else ""
@@ -202,16 +199,18 @@ def claims(
         if name == gone and claim.change == CHANGED and delta.value < 0:
             claim = claim._replace(change=WORSE, why=f"nothing is left that {primary} could be told by")
         claimed[name] = claim
-    if not heard_less and "silent" in claimed:
+    if "silent" in accounted and "silent" in claimed:
         claimed["silent"] = _withdraw(claimed["silent"], WORSE, f"unanswered {_by(deltas['unanswered'])}")
-    claimed |= _weigh_users(claimed, deciding, fewer_unheard=unheard is not None and _moved(unheard, FALL, least_change))
+    claimed |= _weigh_users(
+        claimed, deciding, fewer_unheard=unheard is not None and _moved(unheard, FALL, least_change)
+    )
     for name in claimed.keys() & set(ranked):
         if why := ranked_nothing or _cited_less_before(claimed, deciding, name):
             claimed[name] = _withdraw(claimed[name], WORSE, why)
     if shifted:
         for name, delta in deltas.items():
-            inside = f"within {parts}" if name in within else ""
-            claimed[name] = _beside_shift(name, claimed[name], delta, shifted, inside)
+            where = f"within {parts}" if name in within else ""
+            claimed[name] = _beside_shift(name, claimed[name], delta, shifted, where)
     if shifted and SAME_LANGUAGE in claimed and claimed[SAME_LANGUAGE].change in (SAME, SMALL):
         # Of the languages that came, more answers may be in another one than their question; the old ones cannot tell.
         fell = _claim(SAME_LANGUAGE, deltas[SAME_LANGUAGE], 2 * len(deltas) * deltas[SAME_LANGUAGE].p, least_change, "")
@@ -272,20 +271,22 @@ def _by(delta: Difference) -> str:
     return f"{'rose' if delta.value > 0 else 'fell'} by {abs(delta.value):.2f}"
 
 
-def _is_heard_less(deltas: Mapping[str, Difference], unheard: Difference | None, least_change: float) -> bool:
-    """Say whether a rise of silence is one: not where as many fewer conversations end with a failing answer."""
-    return (
-        unheard is None
-        or "unanswered" not in deltas
-        or not _moved(deltas["unanswered"], FALL, least_change)
-        or _moved(unheard, RISE, least_change)
-    )
+def _accounted_for(deltas: Mapping[str, Difference], unheard: Difference | None, least_change: float) -> set[str]:
+    """Return the losses that are none, since fewer answers fail.
 
-
-def _fails_less(deltas: Mapping[str, Difference], least_change: float) -> float:
-    """Return how many fewer answers fail, 0 where that is not shown."""
-    fell = FAILED in deltas and _moved(deltas[FAILED], FALL, least_change)
-    return -deltas[FAILED].value if fell else 0.0
+    Silence may stand in the place of failing answers; and whoever is answered thanks, which gets no documents.
+    """
+    fallen = {
+        name: -deltas[name].value
+        for name in ("unanswered", FAILED)
+        if name in deltas and _moved(deltas[name], FALL, least_change)
+    }
+    accounted = set()
+    if unheard is not None and "unanswered" in fallen and not _moved(unheard, RISE, least_change):
+        accounted.add("silent")
+    if WITH_DOCUMENTS in deltas and fallen.get(FAILED, 0.0) >= abs(deltas[WITH_DOCUMENTS].value):
+        accounted.add(WITH_DOCUMENTS)
+    return accounted
 
 
 def _weigh_users(
@@ -300,7 +301,7 @@ def _weigh_users(
     bad = [name for name in named if ways[name] * deltas[name].value > 0]
     good = [name for name in named if name not in bad]
     balance = _went_well(deltas)
-    weighed = {}
+    weighed: dict[str, Claim] = {}
     if good and balance >= 0:
         why = _strongest(good, deltas)
         withdrawn = [*BY_USERS, "unanswered"] if fewer_unheard else [*BY_USERS]
