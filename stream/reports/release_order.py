@@ -99,10 +99,10 @@ def check_baseline(baseline: str | None, releases: Collection[Release]) -> None:
         raise ConfigError(msg)
 
 
-def overlap(one: Period, other: Period) -> bool:
+def overlap(period: Period, other: Period) -> bool:
     """Say whether two releases began conversations at the same time, for half of the shorter one's time or more."""
-    both = min(one.last, other.last) - max(one.first, other.first)
-    return both > 0 and 2 * both >= min(one.last - one.first, other.last - other.first)
+    both = min(period.last, other.last) - max(period.first, other.first)
+    return both > 0 and 2 * both >= min(period.last - period.first, other.last - other.first)
 
 
 def _are_together(earlier: Period, later: Period) -> bool:
@@ -113,8 +113,8 @@ def _are_together(earlier: Period, later: Period) -> bool:
     return alone * earlier.conversations < AHEAD
 
 
-def _has_clearly_more(one: Period, other: Period) -> bool:
-    n, others = one.conversations, other.conversations
+def _has_clearly_more(period: Period, other: Period) -> bool:
+    n, others = period.conversations, other.conversations
     return n >= _CLEARLY_MORE * others and n - others >= _BEYOND_CHANCE * math.sqrt(n + others)
 
 
