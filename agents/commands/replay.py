@@ -53,6 +53,7 @@ _NO_FILES = "expected files of turns (.jsonl, .jsonl.gz), got none; --sample nee
     help="Whose turns the figures are of; all have rows.",
 )
 @click.option("--whole-conversations", is_flag=True, help="No conversation is cut: compare the last ones, too.")
+@click.option("--baseline", metavar="VERSION", help="Version to compare all others with.  [the one before each]")
 @click.option("--alerts", is_flag=True, help="Say when an alert would have fired, and why.")
 @click.option("--decisions", type=FILE, help="For --alerts: what operators decided (`turnsignal export decisions`).")
 @click.option("--resume", is_flag=True, help="Go on where an interrupted run of the same with --resume left off.")
@@ -77,6 +78,7 @@ def replay(
     as_is: bool,
     counted: str,
     whole_conversations: bool,
+    baseline: str | None,
     alerts: bool,
     decisions: Path | None,
     resume: bool,
@@ -91,6 +93,9 @@ def replay(
     What the files hold is found out by their content: turns (`turnsignal schema turn`), messages of OpenAI, Anthropic
     or LangChain, OpenTelemetry and OpenInference spans, exports of Langfuse and LangSmith, ShareGPT; as JSON lines,
     arrays, pretty-printed or CSV, plain, gzip or zstd. Anything else by --mapping. The file - is standard input.
+
+    Each release is compared with the one before it; where two answer side by side from the beginning, with the one that
+    has clearly more conversations, else with the first by its version, unless --baseline names another.
 
     Prints what was found, the figures of each release, and the worst exchanges. Writes scores.jsonl,
     conversations.jsonl, dead-letters.jsonl, worst.jsonl and summary.json; the same files, byte for byte, whatever the
@@ -136,7 +141,7 @@ def replay(
         how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
         how |= {"feedback": (*feedback, *imported.feedback), "verdicts": verdicts, "refused": imported.refused}
         how |= {"progress": bars[1], "alerts": alerts, "decisions": decided, "resume": resume}
-        how["whole"] = whole_conversations
+        how |= {"whole": whole_conversations, "baseline": baseline}
         how["read_as"] = reading_of.as_json()
         summary = replay_files(imported.sources, out, chosen, time.time(), **how)
     echo_described(describe_files(imported.reports, summary.get("assumed", {})), err=as_json)

@@ -24,6 +24,7 @@ from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.pipeline.scoring import relevancy_name, scorer_names
 from turnsignal.stream.records.scores import FOLLOW_UP, Stage
 from turnsignal.stream.reports.quality import Quality
+from turnsignal.stream.reports.release_order import AHEAD
 from turnsignal.stream.reports.release_totals import ConversationScores
 from turnsignal.stream.statistics.claims import BETTER, CHANGED, CHECKS_APPLIED, PROMISE, WORSE
 from turnsignal.stream.suite import Suite
@@ -34,9 +35,6 @@ AGE = 1 / 3  #: of a release's age, at which conversations are compared: older o
 OPEN = "open"  #: outcome of a conversation that is compared before its end: none of those that are figures
 
 _MAX_RELEASES = 200  #: that are looked at
-#: Conversations that a release has to have begun before another one comes, to be what was there before: of two that
-#: begin together, one is ahead by so many once in a thousand times.
-_AHEAD = 10
 _GROWTH = 1.25  #: by which a release has grown when it is tried again where there was nothing to compare it with
 
 
@@ -127,7 +125,7 @@ class LiveComparison:
         if release in self._began or len(self._began) < _MAX_RELEASES:
             self._began[release] = min(time, self._began.get(release, time))
             if release not in self._came_after:
-                there = (known for known, n in self._opened.items() if known[0] == release[0] and n >= _AHEAD)
+                there = (known for known, n in self._opened.items() if known[0] == release[0] and n >= AHEAD)
                 self._came_after[release] = frozenset(version for _, version in there)
             self._opened[release] += 1
         if len(self._conversations) > MAX_CONVERSATIONS:
@@ -155,8 +153,8 @@ class LiveComparison:
         old_enough = [
             conversation for conversation in self._conversations.values() if conversation.opened <= clock - age
         ]
-        n = sum(conversation.release == release for conversation in old_enough)
-        minimum = self._part.minimum_n
+        counts, minimum = Counter(conversation.release for conversation in old_enough), self._part.minimum_n
+        n = counts[release]
         if age <= 0 or n < self._next.get(release, minimum):
             return
         self._next[release] = n * _GROWTH
@@ -165,9 +163,13 @@ class LiveComparison:
             if conversation.release[0] == release[0]:
                 quality.add(self._until(conversation, conversation.opened + age))
         quality.finish(minimum)
-        rows = quality.comparisons(minimum, self._part.primary, self._part.least_change)
-        row = next((row for row in rows if row["after"] == release[1]), None)
-        if row is None or row["before"] not in self._came_after[release]:
+        there = [(release[0], version) for version in self._came_after[release]]
+        before = max((known for known in there if counts[known] >= minimum), key=self._began.__getitem__, default=None)
+        if before is None:
+            return
+        rows = quality.comparisons(minimum, self._part.primary, self._part.least_change, before[1])
+        row = next((row for row in rows if (row["before"], row["after"]) == (before[1], release[1])), None)
+        if row is None:
             return
         times = self._compared[release] = self._compared.get(release, 0) + 1
         self._next[release] = 2 * n

@@ -229,6 +229,7 @@ def replay(
     verdicts: Given | None = None,
     environment: str = PRODUCTION,
     whole_conversations: bool = False,
+    baseline: str | None = None,
     redaction: PathLike | None = None,
     out: PathLike | None = None,
     workers: int = 0,
@@ -243,13 +244,14 @@ def replay(
     turns: the path of a file of turns or of any known chat log, several paths, or records as dicts or Turn; suite: a
     file or a Suite, None for the built-in one; feedback: about them, given like turns; verdicts: what judges answered,
     given likewise, as `turnsignal judge` writes them; environment: whose turns the figures are of; whole_conversations:
-    none is cut, so that the last ones are compared, too; redaction: a file that says what to take out of texts first;
-    out: directory for the results, None for a temporary one; workers: processes, 0 for one where there is little to
-    read and one per core where there is much; as_is: keep the order of the turns, which are sorted by their time
-    otherwise; strict: take turns alone, exactly as a topic does. Otherwise small deviations are read (`content` for
-    `text`, the role `ai`, a time in seconds, …) and counted in `assumed`. format: what the files hold, None to find out
-    by their content; mapping: a file that says how any JSON or CSV is read, as `turnsignal convert --propose` writes
-    it; alerts: say in `summary["alerts"]` when an alert would have fired, and why.
+    none is cut, so that the last ones are compared, too; baseline: a version that all others are compared with, None
+    for the one before each; redaction: a file that says what to take out of texts first; out: directory for the
+    results, None for a temporary one; workers: processes, 0 for one where there is little to read and one per core
+    where there is much; as_is: keep the order of the turns, which are sorted by their time otherwise; strict: take
+    turns alone, exactly as a topic does. Otherwise small deviations are read (`content` for `text`, the role `ai`, a
+    time in seconds, …) and counted in `assumed`. format: what the files hold, None to find out by their content;
+    mapping: a file that says how any JSON or CSV is read, as `turnsignal convert --propose` writes it; alerts: say in
+    `summary["alerts"]` when an alert would have fired, and why.
 
     A turn that no worker could take in is counted and kept among `dead_letters()`. Raises TurnsignalError when a file,
     the directory or the suite cannot be used.
@@ -281,6 +283,7 @@ def replay(
                 as_is=as_is,
                 environment=read_environment(environment),
                 whole=whole_conversations,
+                baseline=baseline,
                 alerts=alerts,
                 read_as=how.as_json(),
             )

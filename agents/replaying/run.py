@@ -94,6 +94,7 @@ def replay_files(
     as_is: bool = False,
     environment: str | None = None,
     whole: bool = False,
+    baseline: str | None = None,
     alerts: bool = False,
     decisions: Sequence[Decision] = (),
     read_as: Mapping[str, str] | None = None,
@@ -105,11 +106,11 @@ def replay_files(
     feedback, verdicts: files of them, taken in among the turns by their times; refused: a file of dead letters that
     were found when the paths were made, to be put behind those of the replay; workers: processes, 0 for one per core;
     environment: which one moves the figures, None is production; whole: no conversation is cut, whatever the suite
-    says; alerts: say under "alerts" in the summary when would have been called; decisions: what operators said
-    meanwhile, for that, by time; read_as: how the turns' files were read, kept in the summary so that texts are found
-    again; resume: go on where an interrupted run of the same left off, and keep checkpoints in case that this one is
-    interrupted; progress: told how many bytes of the files have been worked through, in steps. Raises TurnsignalError
-    when a file or the directory cannot be used.
+    says; baseline: a version that all others are compared with; alerts: say under "alerts" in the summary when would
+    have been called; decisions: what operators said meanwhile, for that, by time; read_as: how the turns' files were
+    read, kept in the summary so that texts are found again; resume: go on where an interrupted run of the same left
+    off, and keep checkpoints in case that this one is interrupted; progress: told how many bytes of the files have been
+    worked through, in steps. Raises TurnsignalError when a file or the directory cannot be used.
     """
     recording = Recording(paths, feedback=feedback, verdicts=verdicts)
     spare_others(out, (path for source in recording.sources for path in source.paths))
@@ -133,7 +134,7 @@ def replay_files(
         if refused is not None:
             shutil.copy(refused, Path(directory) / f"99-{FILES[DEAD_LETTERS]}")
             run.dead_letters.update(count_reasons(refused))
-        summary = {"files": recording.names(), **run.summary(suite)}
+        summary = {"files": recording.names(), **run.summary(suite, baseline)}
         if read_as:
             summary["read_as"] = {**read_as, "files": recording.names(turns_only=True)}
         if (Path(directory) / _ASSUMED).is_file():

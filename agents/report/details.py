@@ -15,6 +15,7 @@ from turnsignal.agents.report.tables import add, fold, indent, make_table, numbe
 from turnsignal.stream.follow_ups.failures import MEANING
 from turnsignal.stream.records.scores import FOLLOW_UP
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
+from turnsignal.stream.reports.release_figures import WITHIN
 from turnsignal.stream.statistics.claims import BETTER, CHANGED, FREE_CONVERSATIONS, OUTCOMES, WORSE
 from turnsignal.stream.text.signed import signed, signed_percent
 
@@ -138,6 +139,10 @@ def _comparisons(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
                 verdict.append(f": {plain(delta['why'], 100)}")
             interval = f"{write(delta['low'])} to {write(delta['high'])}"
             add(table, [f"  {plain(name, 60)}", write(delta["value"]), interval, verdict])
+            for parts, key in WITHIN.items():
+                if inside := delta.get(key):
+                    interval = f"{write(inside['low'])} to {write(inside['high'])}"
+                    add(table, [f"    within {parts}", write(inside["value"]), interval, ""])
     return drawn
 
 

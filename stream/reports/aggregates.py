@@ -209,8 +209,11 @@ class Aggregates:
         self.votes.update(other.votes)
         self.unversioned.merge(other.unversioned)
 
-    def summary(self, suite: Suite) -> dict[str, Any]:
-        """Return the sections of `summary.json`: conversations, releases compared, checks, ranks."""
+    def summary(self, suite: Suite, baseline: str | None = None) -> dict[str, Any]:
+        """Return the sections of `summary.json`: conversations, releases compared, checks, ranks.
+
+        baseline: as in `Quality.comparisons`.
+        """
         part = suite.aggregates
         minimum = part.minimum_n
         self.quality.finish(minimum)
@@ -221,7 +224,7 @@ class Aggregates:
             "relevancy": relevancy_name(suite),
             "quality": self.quality.rows(minimum),
             "silences": self.quality.silences(),
-            "comparisons": self.quality.comparisons(minimum, part.primary, part.least_change),
+            "comparisons": self.quality.comparisons(minimum, part.primary, part.least_change, baseline),
             "review": self.review.rows(checks, minimum),
             "cite_rates": self.cite_rates.rows(minimum),
             "votes": votes.rows(self.votes),

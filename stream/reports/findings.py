@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
 from turnsignal.stream.reports.release_figures import BOTH, LANGUAGES, PLATFORMS, WITHIN
+from turnsignal.stream.reports.release_order import BY_CONVERSATIONS, BY_NAME
 from turnsignal.stream.reports.release_totals import MAX_RELEASES, OTHER_RELEASES
 from turnsignal.stream.reports.unversioned import tell_models_apart
 from turnsignal.stream.reports.where_to_work import broken_instructions, where_to_work
@@ -155,7 +156,12 @@ def find(summary: Mapping[str, Any]) -> list[Finding]:
     compared = list(_compare(summary))
     named = [finding for change in (WORSE, BETTER, CHANGED) for finding in compared if finding.change == change]
     named = [*map(_silence, summary.get("silences", ())), *_shifts(summary), *named]
-    notes = [_not_compared(summary, compared), _not_by_user(summary, compared), _few_users(summary)]
+    notes = [
+        *_baselines(summary),
+        _not_compared(summary, compared),
+        _not_by_user(summary, compared),
+        _few_users(summary),
+    ]
     notes += [] if named else _users(summary)
     sentences = (tell_models_apart(summary), broken_instructions(summary), where_to_work(summary))
     notes += [Finding("note", sentence) for sentence in sentences if sentence]
@@ -295,6 +301,15 @@ def _shifts(summary: Mapping[str, Any]) -> Iterator[Finding]:
             yield Finding(
                 "note", f"with {row['after'] or 'what has no version'}{where}, traffic moved: {shifted}; {how}"
             )
+
+
+def _baselines(summary: Mapping[str, Any]) -> Iterator[Finding]:
+    """Say of releases that answer side by side which one is the baseline, and why: no time tells."""
+    ways = {BY_CONVERSATIONS: "with more conversations", BY_NAME: "the first by its version"}
+    beside = [row for row in summary["comparisons"] if "baseline_by" in row]
+    for before, after, by in dict.fromkeys((row["before"], row["after"], row["baseline_by"]) for row in beside):
+        which = f"{before}, {ways[by]}, is the baseline; --baseline names another"
+        yield Finding("note", f"{before} and {after} answer side by side: {which}")
 
 
 def _not_compared(summary: Mapping[str, Any], compared: Sequence[Finding]) -> Finding | None:

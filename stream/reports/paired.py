@@ -30,10 +30,12 @@ from turnsignal.stream.statistics.claims import (
     SAME_FIRST,
     SHORT_FIRST,
     SMALL,
+    UNHEARD,
     WASTED,
     Claim,
     claims,
     coverage_name,
+    said_nothing,
     says_nothing,
 )
 from turnsignal.stream.statistics.intervals import Clusters, Difference, t_quantile, t_tails
@@ -55,6 +57,7 @@ class SideScore(NamedTuple):
     explanation: str | None
 
 
+_HIDDEN = {CITES_TOP, UNHEARD}  # neither better nor worse by themselves
 _NOTHING = SideScore(None, None, None)
 
 
@@ -165,7 +168,7 @@ class PairedScores:
         primary, where nothing of it is left to compare; and what is seen of answers whatever their words.
         """
         deltas = self.differences()
-        deltas |= {name: paired_difference(_clusters(self._sums[name])) for name in sorted(self._beside - {CITES_TOP})}
+        deltas |= {name: paired_difference(_clusters(self._sums[name])) for name in sorted(self._beside - _HIDDEN)}
         coverages = self.coverages()
         relevancy = next((name for name in self._names[0] if name in self._ranked and name != WASTED), FOLLOW_UP)
         for name in dict.fromkeys((relevancy, FOLLOW_UP, *(() if primary in deltas else (primary,)))):
@@ -208,6 +211,16 @@ class PairedScores:
         n, total = self._afterwards[CITES_TOP] if top else (1.0, 0.0)
         return says_nothing(deltas, total / n, 0.0 if alike is None else alike[1])
 
+    def _said_nothing(self, minimum: int) -> str:
+        """Say why rankings said nothing of what the first side found, "" where they did."""
+        was, became = self.first_answers
+        enough = min(was.searched, became.searched) >= minimum
+        given = None
+        if sums := self._sums.get(DOCUMENTS):
+            n, total = self._afterwards[DOCUMENTS]
+            given = SCALES[DOCUMENTS].value(total / n - paired_difference(_clusters(sums)).value)
+        return said_nothing(was.same_documents(became) if enough else None, given)
+
     def as_json(self, primary: str, least_change: float, minimum: int) -> dict[str, Any]:
         """Return all of it as JSON has it; arguments as in `claimed`."""
         deltas = self.figures(minimum, primary)
@@ -242,8 +255,17 @@ class PairedScores:
         """
         enough = {name: delta for name, delta in deltas.items() if delta.n >= minimum}
         covered = {name: delta for name, delta in self.coverages().items() if delta.n >= minimum}
-        unranked = self._says_nothing(minimum)
-        named = claims(enough, covered, primary, least_change, self._ranked, unranked=unranked)
+        unheard = self._sums.get(UNHEARD)
+        named = claims(
+            enough,
+            covered,
+            primary,
+            least_change,
+            self._ranked,
+            unranked=self._says_nothing(minimum),
+            ranked_nothing=self._said_nothing(minimum),
+            unheard=paired_difference(_clusters(unheard)) if unheard else None,
+        )
         return {name: _revise(named.get(name), delta, least_change) for name, delta in deltas.items()}
 
 
@@ -418,6 +440,7 @@ def _beside(row: _Row) -> dict[str, float]:
     for score in row["scores"]:
         if score["scorer"] == "conversation" and score.get("label") in OUTCOMES:
             beside |= {outcome: float(outcome == score["label"]) for outcome in OUTCOMES}
+            beside[UNHEARD] = beside["silent"] + beside["unanswered"]
     return beside
 
 

@@ -16,7 +16,9 @@ platforms or of users' languages moved, releases are compared within these (`str
 import math
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ import numpy.typing as npt
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.records.scores import FOLLOW_UP, Unscored
 from turnsignal.stream.reports.release_figures import figure_as_json
+from turnsignal.stream.reports.release_order import Period, Step, check_baseline, in_order, steps
 from turnsignal.stream.reports.release_pair import FigureReader, ReleasePair
 from turnsignal.stream.reports.release_totals import (
     MAX_RELEASES,
@@ -183,25 +186,24 @@ class Quality:
 
     def rows(self, minimum: int) -> list[dict[str, Any]]:
         """Return how each release's conversations went, and of fewer than `minimum` that they are not compared."""
-        return [self._row(release, minimum) for release in sorted(self._releases, key=self._by_time)]
+        return [self._row(release, minimum) for release in self._in_order()]
 
-    def comparisons(self, minimum: int, primary: str, least_change: float) -> list[dict[str, Any]]:
+    def comparisons(
+        self, minimum: int, primary: str, least_change: float, baseline: str | None = None
+    ) -> list[dict[str, Any]]:
         """Compare each release with the one before it of the same assistant, where both have enough conversations.
 
-        What is named, and how, is `stream.statistics.claims`.
+        baseline: a version that all others are compared with instead. Which one is before is
+        `stream.reports.release_order`; what is named, and how, `stream.statistics.claims`. Raises ConfigError for a
+        baseline that there is not.
         """
-        rows = []
-        before: dict[str, Release] = {}
-        for release in sorted(self._releases.keys() - {OTHER_RELEASES}, key=self._by_time):
-            totals = self._releases[release]
-            nobody = release[1] is None and not totals.answered[0]
-            if totals.outcomes.total() < minimum or (nobody and self._unattributed.silent_since(release[0]) is None):
-                continue  # the latter: asked of nobody in particular, and nobody answered
-            if release[0] in before:
-                rows.append(self._compare(before[release[0]], release, minimum, primary, least_change))
-            if not nobody:
-                before[release[0]] = release
-        return rows
+        check_baseline(baseline, self._releases.keys() - {OTHER_RELEASES})
+        compared = (release for release in self._by_time() if self._is_compared(release, minimum))
+        return [
+            self._compare(step, minimum, primary, least_change)
+            for _, releases in groupby(compared, key=itemgetter(0))
+            for step in steps([self._period(release) for release in releases], baseline)
+        ]
 
     def silences(self) -> list[dict[str, Any]]:
         """Say where many asked and nobody answered."""
@@ -250,8 +252,31 @@ class Quality:
             opener = self._totals(releases, begun_by(went), went.first)
             opener.first_answers.add(went.first_answer, went.language)
 
-    def _by_time(self, release: Release) -> tuple[str, float, float, str]:
-        return release[0], self._begun.get(release, math.inf), self._releases[release].first, release[1] or ""
+    def _by_time(self) -> list[Release]:
+        def began(release: Release) -> tuple[str, float, float, str]:
+            return release[0], self._begun.get(release, math.inf), self._releases[release].first, release[1] or ""
+
+        return sorted(self._releases, key=began)
+
+    def _in_order(self) -> Iterator[Release]:
+        for _, releases in groupby(self._by_time(), key=itemgetter(0)):
+            for group in in_order([self._period(release) for release in releases]):
+                yield from (period.release for period in group)
+
+    def _period(self, release: Release) -> Period:
+        totals = self._releases[release]
+        first = self._begun.get(release, totals.first)
+        return Period(release, first, totals.last, totals.outcomes.total(), not self._is_nobody(release))
+
+    def _is_compared(self, release: Release, minimum: int) -> bool:
+        totals = self._releases[release]
+        if release == OTHER_RELEASES or totals.outcomes.total() < minimum:
+            return False
+        # Asked of nobody in particular, and nobody answered: only a silence tells since when.
+        return not self._is_nobody(release) or self._unattributed.silent_since(release[0]) is not None
+
+    def _is_nobody(self, release: Release) -> bool:
+        return release[1] is None and not self._releases[release].answered[0]
 
     def _row(self, release: Release, minimum: int) -> dict[str, Any]:
         totals = self._releases[release]
@@ -274,17 +299,19 @@ class Quality:
             "figures": {name: figure_as_json(name, interval) for name, interval in self._reader.read(totals, 1).items()}
         }
 
-    def _compare(
-        self, before: Release, after: Release, minimum: int, primary: str, least_change: float
-    ) -> dict[str, Any]:
+    def _compare(self, step: Step, minimum: int, primary: str, least_change: float) -> dict[str, Any]:
+        before, after, by = step
         old, new = self._releases[before], self._releases[after]
         cohorts = self._cohorts.get(before, old), self._cohorts.get(after, new)
         by_cohort = all(cohort.outcomes.total() >= minimum for cohort in cohorts)
-        unanswered = self._unattributed.change(after, minimum)
+        came_after = self._begun.get(before, math.inf) <= self._begun.get(after, math.inf)
+        unanswered = self._unattributed.change(after, minimum) if came_after else None
         deltas = {} if unanswered is None else {UNANSWERED_OF_ALL: unanswered}
         old, new = cohorts if by_cohort else (old, new)
         compared = ReleasePair(self._reader, old, new, minimum)
         row: dict[str, Any] = {"assistant": after[0], "before": before[1], "after": after[1]}
+        if by:
+            row["baseline_by"] = by
         if by_cohort and self._taken[after]:
             row["taken_over"] = self._taken[after]
         if attributed := {

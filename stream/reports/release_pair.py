@@ -21,6 +21,7 @@ from turnsignal.stream.reports.release_figures import (
     delta_as_json,
     ranked_figures,
 )
+from turnsignal.stream.reports.release_order import Period, overlap
 from turnsignal.stream.reports.release_totals import (
     CONVERSATIONS,
     FIRST,
@@ -43,10 +44,12 @@ from turnsignal.stream.statistics.claims import (
     SAME_DOCUMENTS,
     SAME_FIRST,
     SHORT_FIRST,
+    UNHEARD,
     WITH_DOCUMENTS,
     Claim,
     claims,
     coverage_name,
+    said_nothing,
     says_nothing,
 )
 from turnsignal.stream.statistics.intervals import (
@@ -124,8 +127,10 @@ class ReleasePair:
         text, few = self._add_first_answers(differences)
         unranked = says_nothing(differences, new[CITES_TOP].mean.value if CITES_TOP in differences else 0.0, few)
         differences.pop(CITES_TOP, None)  # a habit, and neither better nor worse
+        unheard = differences.pop(UNHEARD, None)
         traffic = _traffic(self.after.first_answers, self.before.first_answers)
         within = self._within(traffic.parts) if traffic.shifted else {}
+        unheard = within.pop(UNHEARD, unheard)
         claimed = claims(
             differences,
             dict(_coverages(common, new, old, self._overlap)),
@@ -133,6 +138,8 @@ class ReleasePair:
             least_change,
             self._reader.ranked,
             unranked=unranked,
+            ranked_nothing=self._said_nothing(),
+            unheard=unheard,
             shifted=traffic.shifted,
             within=within,
             parts=traffic.parts,
@@ -146,7 +153,7 @@ class ReleasePair:
         with_user = (totals.with_user / max(1, totals.outcomes.total()) for totals in (self.before, self.after))
         row["with_user"] = round(min(with_user), 6)
         row["users"] = min(len(self.before.users), len(self.after.users))  # at most as many as are told apart
-        row["side_by_side"] = _side_by_side(self.before, self.after)
+        row["side_by_side"] = overlap(*(Period(("", None), t.first, t.last, 0) for t in (self.before, self.after)))
         row["deltas"] = {
             name: delta_as_json(name, delta, claimed[name], within.get(name), traffic.parts)
             for name, delta in differences.items()
@@ -165,6 +172,13 @@ class ReleasePair:
         if min(first.searched, before.searched) >= self._minimum:
             deltas[SAME_DOCUMENTS], few = first.same_documents(before)
         return text, few
+
+    def _said_nothing(self) -> str:
+        before, first = self.before.first_answers, self.after.first_answers
+        enough = min(first.searched, before.searched) >= self._minimum
+        documents = self._old.get(DOCUMENTS)
+        given = None if documents is None else SCALES[DOCUMENTS].value(documents.mean.value)
+        return said_nothing(before.same_documents(first) if enough else None, given)
 
     def _explain(self, claimed: dict[str, Claim], drift: str, text: str) -> None:
         """Say why some figures are claimed to be the same or changed. drift: of speed; text: of first answers."""
@@ -217,16 +231,17 @@ def _traffic(after: FirstAnswers, before: FirstAnswers) -> TrafficShift:
 def _outcomes(totals: ReleaseTotals, minimum: int) -> Iterator[tuple[str, ReleaseFigure]]:
     """Give how conversations went: of those in languages that rules read, but for what nobody answered."""
     everyone, unread = totals.outcomes.total(), totals.unread.total()
-    for names in (*((name,) for name in OUTCOMES), FREE_OUTCOMES):
-        any_language = names == (UNANSWERED,)
+    together = {FREE_CONVERSATIONS: FREE_OUTCOMES, UNHEARD: ("silent", UNANSWERED)}
+    for figure, names in ({name: (name,) for name in OUTCOMES} | together).items():
+        any_language = UNANSWERED in names
         n = everyone if any_language else everyone - unread
         if n < max(1, minimum):
             continue
-        count = sum(totals.outcomes[name] - (0 if any_language else totals.unread[name]) for name in names)
+        count = sum(totals.outcomes[name] - (0 if name == UNANSWERED else totals.unread[name]) for name in names)
         among = totals.beside(CONVERSATIONS if any_language else READABLE)
         columns = tuple(totals.outcome(name) for name in names)
         rate, users = rate_by_user(totals.users, (among, columns), count, n)
-        yield FREE_CONVERSATIONS if len(names) > 1 else names[0], ReleaseFigure(rate, users=users)
+        yield figure, ReleaseFigure(rate, users=users)
 
 
 def _alike_first_answers(after: ReleaseTotals, before: ReleaseTotals, overlap: float) -> tuple[float, float]:
@@ -246,12 +261,6 @@ def _first_lengths(totals: ReleaseTotals) -> tuple[tuple[Estimate, UserSpread | 
     whole, alone = of_one_turn(n, total, squares), of_one_turn(n * others, total * others, squares * others)
     at = (totals.beside(FIRST), totals.beside(LENGTH))
     return mean_by_user(totals.users, at, whole, lambda: alone), mean_over_turns(whole).size
-
-
-def _side_by_side(before: ReleaseTotals, after: ReleaseTotals) -> bool:
-    """Say whether two releases began conversations at the same time, for half of the shorter one's time or more."""
-    both = min(before.last, after.last) - max(before.first, after.first)
-    return both > 0 and 2 * both >= min(before.last - before.first, after.last - after.first)
 
 
 def _drift(deltas: dict[str, Difference], before: ReleaseTotals, after: ReleaseTotals) -> str:

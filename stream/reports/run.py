@@ -106,9 +106,12 @@ class Run:
         self.elsewhere.update(other.elsewhere)
         self.judged.merge(other.judged)
 
-    def summary(self, suite: Suite) -> dict[str, Any]:
-        """Return the summary for `summary.json`: the same for the same input and suite, wherever it ran."""
-        sections = self.aggregates.summary(suite)
+    def summary(self, suite: Suite, baseline: str | None = None) -> dict[str, Any]:
+        """Return the summary for `summary.json`: the same for the same input and suite, wherever it ran.
+
+        baseline: a version that all others are compared with. Raises ConfigError where there is no such version.
+        """
+        sections = self.aggregates.summary(suite, baseline)
         unscored = self._unscored_series()
         series = sorted({*self.means, *unscored}, key=_order)
         return {

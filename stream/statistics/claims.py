@@ -13,9 +13,16 @@ other numbers of documents, beside more documents that nobody cites or more answ
 users say that it went worse. Where nearly all answers come to cite just the first documents, they cite by the place:
 that looks like a perfect ranking, and says nothing of what was found.
 
+A product that is mended makes some figures fall for the same reason: who was refused, or left without a word, is now
+heard, complaints included. Where what users say and how many say nothing point to opposite sides, either release could
+be called worse than the other. So one of both words holds, by how many more conversations are known to have gone well
+and how many fewer answers fail: seen from the other release the same numbers are negative, and no order of two releases
+makes either worse by its users. Rankings of a release that cited nothing, or by the place, are no better than others.
+
 This is the one place that decides so, of two releases and of two sides that are compared pair by pair.
 """
 
+import math
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
@@ -24,6 +31,8 @@ from turnsignal.stream.statistics.intervals import Difference, adjust
 
 PROMISE = 0.05  #: share of comparisons without any difference that may name one
 OUTCOMES = ("resolved", "clarified", "abandoned", "silent", "unanswered")
+#: share of conversations that end in either, of which nobody says how they went
+UNHEARD = "silent_or_unanswered"
 CHECKS_APPLIED, ANSWER_SECONDS = "checks_applied", "answer_seconds"
 DOCUMENTS, WITH_DOCUMENTS = "documents", "answers_with_documents"  #: how many, of answers with any; share of those
 CITES_ALL = "cites_all_documents"  #: of answers with two documents or more: share that cites every one of them
@@ -93,6 +102,7 @@ _MOST = 0.5
 _NEARLY_ALL = 0.9  #: share of answers that cite just what stands first, from which on that says nothing of a ranking
 _TWENTIETH = 0.007  #: a twentieth more or fewer documents, on their scale: enough to move a ranking by itself
 _HALF = 0.1  #: half as many documents, or twice as many: so much is no chance, of however few conversations
+_FEWEST_RANKED = 1.5  #: documents per answer, below which most have one and any order is perfect
 RISE, FALL = 1, -1
 #: Figures by which evidence becomes less, and how: where one of them moves so, nothing is called better.
 GUARDS = {
@@ -119,9 +129,12 @@ WENT_WORSE = {
     FREE_CONVERSATIONS: FALL,
     FOLLOW_UP: FALL,
     FOLLOW_UP_PRECISION: FALL,
+    "conversation": FALL,
     "resolved": FALL,
     "abandoned": RISE,
 }
+#: Figures by which users say how it went, in words and by silence, and how they move where it went worse.
+BY_USERS = {**WENT_WORSE, "silent": RISE}
 #: Nobody answered them: that is the release's, wherever they came from.
 _WHEREVER = ("unanswered", UNANSWERED_OF_ALL, FAILED)
 _UNSEEN = "cited, dangling and ranking measures say nothing of answers without documents"
@@ -148,6 +161,8 @@ def claims(
     ranked: Collection[str],
     *,
     unranked: str = "",
+    ranked_nothing: str = "",
+    unheard: Difference | None = None,
     shifted: str = "",
     within: Mapping[str, Difference] | None = None,
     parts: str = "platforms",
@@ -156,9 +171,10 @@ def claims(
 
     deltas: after − before of every figure; coverages: of the share of answers that a figure could score; primary: the
     name of one figure; least_change: the smallest difference that is worth naming; ranked: figures that depend on which
-    documents there are to cite; unranked: why those say nothing, as `says_nothing` has it; shifted: how the traffic
-    moved between parts such as platforms, "" where it did not; within: the differences within those parts then, which
-    decide in the place of those of all; parts: which ones.
+    documents there are to cite; unranked: why those say nothing, as `says_nothing` has it; ranked_nothing: why those of
+    before did not; unheard: after − before of `UNHEARD`; shifted: how the traffic moved between parts such as
+    platforms, "" where it did not; within: the differences within those parts then, which decide in the place of those
+    of all; parts: which ones.
     """
     within = within or {}
     deciding = {name: within.get(name, delta) for name, delta in deltas.items()}
@@ -169,7 +185,8 @@ def claims(
     adjusted |= zip(inside, adjust([within[name].p for name in inside]), strict=True)
     if primary in deltas:
         adjusted[primary] = deciding[primary].p
-    lost = [name for name, delta in deltas.items() if _is_loss(name, delta, least_change)]
+    accounted = _accounted_for(deltas, unheard, least_change)
+    lost = [name for name, delta in deltas.items() if name not in accounted and _is_loss(name, delta, least_change)]
     less, beside = _less_to_rank(deltas), _beside(deltas, primary, least_change)
     gone = coverage_name(primary) if primary not in deltas else ""
     claimed = {}
@@ -181,9 +198,19 @@ def claims(
         claim = _claim(name, deciding[name], min(1.0, 2 * adjusted[name]), least, why or shifted)
         if name == gone and claim.change == CHANGED and delta.value < 0:
             claim = claim._replace(change=WORSE, why=f"nothing is left that {primary} could be told by")
-        if shifted:
-            claim = _beside_shift(name, claim, delta, shifted, f"within {parts}" if name in within else "")
         claimed[name] = claim
+    if "silent" in accounted and "silent" in claimed:
+        claimed["silent"] = _withdraw(claimed["silent"], WORSE, f"unanswered {_by(deltas['unanswered'])}")
+    claimed |= _weigh_users(
+        claimed, deciding, fewer_unheard=unheard is not None and _moved(unheard, FALL, least_change)
+    )
+    for name in claimed.keys() & set(ranked):
+        if why := ranked_nothing or _cited_less_before(claimed, deciding, name):
+            claimed[name] = _withdraw(claimed[name], WORSE, why)
+    if shifted:
+        for name, delta in deltas.items():
+            where = f"within {parts}" if name in within else ""
+            claimed[name] = _beside_shift(name, claimed[name], delta, shifted, where)
     if shifted and SAME_LANGUAGE in claimed and claimed[SAME_LANGUAGE].change in (SAME, SMALL):
         # Of the languages that came, more answers may be in another one than their question; the old ones cannot tell.
         fell = _claim(SAME_LANGUAGE, deltas[SAME_LANGUAGE], 2 * len(deltas) * deltas[SAME_LANGUAGE].p, least_change, "")
@@ -208,6 +235,19 @@ def says_nothing(deltas: Mapping[str, Difference], from_top: float, alike: float
     return ""
 
 
+def said_nothing(alike: tuple[Difference, float] | None, documents: float | None) -> str:
+    """Say why rankings of the release before said nothing of what was found, "" where they did.
+
+    alike: before − after of `SAME_DOCUMENTS`, and where it stood; documents: how many answers got then. That answers
+    cited just the first ones is no reason: a good search looks like that, and one that got worse would not be named.
+    """
+    if documents is not None and documents < _FEWEST_RANKED:
+        return f"before, there was hardly anything to rank: {documents:.1f} documents per answer"
+    if alike is not None and _moved(alike[0], RISE, LEAST[SAME_DOCUMENTS]):
+        return f"before, the same few documents came whatever was asked ({alike[1]:.0%} of what was retrieved)"
+    return ""
+
+
 def _beside_shift(name: str, claim: Claim, delta: Difference, shifted: str, inside: str) -> Claim:
     """Return the claim that holds although traffic moved; inside: where its figure was compared, "" over all.
 
@@ -220,6 +260,89 @@ def _beside_shift(name: str, claim: Claim, delta: Difference, shifted: str, insi
     if claim.change == SAME and inside and delta.p <= PROMISE:
         return claim._replace(why=f"{inside}; {shifted}")
     return claim
+
+
+def _withdraw(claim: Claim, word: str, why: str) -> Claim:
+    """Return a claim of that word as one of a mere change."""
+    return claim._replace(change=CHANGED, why=f"not called {word}: {why}") if claim.change == word else claim
+
+
+def _by(delta: Difference) -> str:
+    return f"{'rose' if delta.value > 0 else 'fell'} by {abs(delta.value):.2f}"
+
+
+def _accounted_for(deltas: Mapping[str, Difference], unheard: Difference | None, least_change: float) -> set[str]:
+    """Return the losses that are none, since fewer answers fail.
+
+    Silence may stand in the place of failing answers; and whoever is answered thanks, which gets no documents.
+    """
+    fallen = {
+        name: -deltas[name].value
+        for name in ("unanswered", FAILED)
+        if name in deltas and _moved(deltas[name], FALL, least_change)
+    }
+    accounted = set()
+    if unheard is not None and "unanswered" in fallen and not _moved(unheard, RISE, least_change):
+        accounted.add("silent")
+    if WITH_DOCUMENTS in deltas and fallen.get(FAILED, 0.0) >= abs(deltas[WITH_DOCUMENTS].value):
+        accounted.add(WITH_DOCUMENTS)
+    return accounted
+
+
+def _weigh_users(
+    claimed: Mapping[str, Claim], deltas: Mapping[str, Difference], *, fewer_unheard: bool
+) -> dict[str, Claim]:
+    """Return the claims on users that do not hold, since more speaks for the opposite.
+
+    fewer_unheard: fewer conversations end without a word, or with a failing answer.
+    """
+    ways = {**BY_USERS, "unanswered": RISE, FAILED: RISE}  # FAILED is evidence, and no matter of what users say
+    named = [name for name in ways if name in claimed and claimed[name].change in (BETTER, WORSE, CHANGED)]
+    bad = [name for name in named if ways[name] * deltas[name].value > 0]
+    good = [name for name in named if name not in bad]
+    balance = _went_well(deltas)
+    weighed: dict[str, Claim] = {}
+    if good and balance >= 0:
+        why = _strongest(good, deltas)
+        withdrawn = [*BY_USERS, "unanswered"] if fewer_unheard else [*BY_USERS]
+        mended = max((abs(deltas[name].value) for name in good if name in (*_WHEREVER, "silent")), default=0.0)
+        if WITH_DOCUMENTS in deltas and abs(deltas[WITH_DOCUMENTS].value) <= mended:
+            withdrawn.append(WITH_DOCUMENTS)
+        weighed |= {name: _withdraw(claimed[name], WORSE, why) for name in withdrawn if name in claimed}
+    if bad and balance <= 0:
+        why = _strongest(bad, deltas)
+        weighed |= {
+            name: _withdraw(weighed.get(name, claimed[name]), BETTER, why)
+            for name in (*BY_USERS, "unanswered")
+            if name in claimed
+        }
+    return weighed
+
+
+def _went_well(deltas: Mapping[str, Difference]) -> float:
+    """Return how much more is known to have gone well; the opposite of itself where the releases change places."""
+    by_outcome = {"resolved": 1.0, "clarified": 0.5, FAILED: -1.0}
+    by_words = {name: -float(way) for name, way in WENT_WORSE.items()}  # of conversations that have no outcome yet
+    sums = (
+        math.fsum(weight * deltas[name].value for name, weight in worth.items() if name in deltas)
+        for worth in (by_outcome, by_words)
+    )
+    return next(filter(None, sums), 0.0)
+
+
+def _strongest(names: Collection[str], deltas: Mapping[str, Difference]) -> str:
+    """Say of the gravest of these figures how it moved, else of the one that moved most."""
+    gravest = (name for name in (FAILED, "unanswered", "silent") if name in names)
+    name = next(gravest, "") or max(names, key=lambda name: abs(deltas[name].value))
+    return f"{name} {_by(deltas[name])}"
+
+
+def _cited_less_before(claimed: Mapping[str, Claim], deltas: Mapping[str, Difference], ranked: str) -> str:
+    """Say that so many answers cite now that did not before that a ranking may be theirs; "" where that is not so."""
+    for name in (WITH_DOCUMENTS, CITED):
+        if name in claimed and claimed[name].change == CHANGED and deltas[name].value >= abs(deltas[ranked].value):
+            return f"{name} {_by(deltas[name])}"
+    return ""
 
 
 def _claim(name: str, delta: Difference, adjusted: float, least_change: float, lost: str) -> Claim:

@@ -318,8 +318,10 @@ def test_conversations_that_are_said_to_be_whole_are_compared_though_the_recordi
         )
     )
     compared = []
-    for options in ([], ["--whole-conversations"]):
+    for options in ([], ["--whole-conversations"], ["--whole-conversations", "--baseline", "v2"]):
         done = CliRunner().invoke(turnsignal, ["replay", str(path), *options, "--out", str(tmp_path / "out"), "--json"])
         assert done.exit_code == 0
-        compared.append(len(orjson.loads(done.stdout)["comparisons"]))
-    assert compared == [0, 1]
+        compared += [[(row["before"], row["after"]) for row in orjson.loads(done.stdout)["comparisons"]]]
+    assert compared == [[], [("v1", "v2")], [("v2", "v1")]]
+    done = CliRunner().invoke(turnsignal, ["replay", str(path), "--baseline", "v3", "--out", str(tmp_path / "out")])
+    assert str(done.exception) == "baseline: expected one of v1, v2; got 'v3'"

@@ -105,6 +105,16 @@ def test_the_finding_stands_above_the_figures_and_the_intervals_below() -> None:
     assert "silent +0" not in text
 
 
+def test_beside_traffic_that_moved_the_change_within_its_parts_stands_below_the_one_over_all() -> None:
+    inside = {"value": -0.05, "low": -0.2, "high": 0.1}
+    fell = {"value": -0.5, "low": -0.6, "high": -0.4, "n": 50, "verdict": "no difference shown"}
+    row = {"assistant": "a", "before": "v1", "after": "v2", "primary": "resolved"}
+    for key, parts in (("within_platforms", "within platforms"), ("within_languages", "within languages")):
+        deltas = {"resolved": {**fell, key: inside}, "nDCG@5": {**fell, "verdict": "worse"}}
+        text = " ".join(shown(format_details(result(comparisons=[row | {"deltas": deltas}]))).split())
+        assert f"no difference shown (primary) {parts} −0.050 −0.200 to +0.100 nDCG@5" in text
+
+
 def test_how_conversations_ended_is_said_with_what_is_left_out() -> None:
     figures = dict.fromkeys(("resolved", "silent", "unanswered", FREE_CONVERSATIONS), FIGURE)
     row = release("v1", turns_per_conversation=6.25, figures=figures, left_out={"young": 1_200, "headless": 1})

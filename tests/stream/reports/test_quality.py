@@ -98,6 +98,18 @@ def test_a_release_is_compared_with_the_one_before_it_in_time() -> None:
     assert change["deltas"]["follow_up"]["verdict"] == "no difference shown"
 
 
+@pytest.mark.parametrize("ahead", ["v1", "v2"])
+def test_which_of_two_side_by_side_comes_first_decides_nothing(ahead: str) -> None:
+    ndcg = {"v1": 0.4, "v2": 0.9}
+    found = quality(*((version, 0.0 if version == ahead else 4.0, 50, "resolved", ndcg[version]) for version in ndcg))
+    (change,) = found.comparisons(30, *PRIMARY)
+    assert (change["before"], change["after"], change["baseline_by"]) == ("v1", "v2", "name")
+    assert change["deltas"]["nDCG@5"]["verdict"] == "better"
+    assert [row["version"] for row in found.rows(30)] == ["v1", "v2"]
+    (change,) = found.comparisons(30, *PRIMARY, "v2")
+    assert (change["before"], change["after"], "baseline_by" in change) == ("v2", "v1", False)
+
+
 def test_a_primary_figure_of_too_few_is_said_to_be_missing() -> None:
     found = quality(("v1", 0.0, 50, "resolved", 0.4), ("v2", 2000.0, 50, "resolved", 0.9))
     assert found.comparisons(30, "nDCG@10", 0.01)[0]["primary"] is None

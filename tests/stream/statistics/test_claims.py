@@ -1,8 +1,11 @@
 """A change is named where it is shown and worth it, and nothing is called better where the evidence became less."""
 
+import random
+from collections.abc import Mapping
+
 import pytest
 
-from turnsignal.stream.statistics.claims import claims, says_nothing
+from turnsignal.stream.statistics.claims import BY_USERS, claims, said_nothing, says_nothing
 from turnsignal.stream.statistics.intervals import Difference
 
 
@@ -216,3 +219,99 @@ def test_answers_in_another_language_than_those_who_came_are_changed_where_the_o
     assert claims({"same_language": same}, {}, "follow_up", 0.01, RANKED, **moved)["same_language"].change == (
         "no difference shown"
     )
+
+
+SURE = 1e-9
+
+
+def sure(**values: float) -> dict[str, Difference]:
+    return {name: delta(value, SURE) for name, value in values.items()}
+
+
+#: what a healthy release looks like after one that failed half of the time, and after one whose users left half of it
+MENDED = sure(failed=-0.48, unanswered=-0.66, silent=0.07, resolved=0.4, clarified=0.08, abandoned=0.11)
+STAYING = sure(silent=-0.47, unanswered=0.05, resolved=0.23, clarified=0.06, abandoned=0.13, clarification_free=-0.02)
+
+
+def mirrored(deltas: Mapping[str, Difference]) -> dict[str, Difference]:
+    return {name: Difference(-was.value, -was.high, -was.low, was.n, was.p) for name, was in deltas.items()}
+
+
+def called(deltas: Mapping[str, Difference], unheard: float, word: str) -> set[str]:
+    claimed = claims(deltas, {}, "clarification_free", 0.01, (), unheard=delta(unheard, SURE))
+    return {name for name, claim in claimed.items() if claim.change == word}
+
+
+def test_a_mended_release_is_better_by_what_it_answers_and_not_worse_by_whom_it_hears() -> None:
+    assert called(MENDED, -0.59, "worse") == set()
+    assert called(MENDED, -0.59, "better") == {"failed", "unanswered", "resolved"}
+    assert called(mirrored(MENDED), 0.59, "worse") >= {"failed", "unanswered", "resolved"}
+    found = claims(MENDED, {}, "clarification_free", 0.01, (), unheard=delta(-0.59, SURE))
+    assert found["silent"].why == "not called worse: unanswered fell by 0.66"
+    assert found["abandoned"].why == "not called worse: failed fell by 0.48"
+
+
+def test_users_who_stay_are_not_held_against_a_release_whatever_they_say() -> None:
+    assert called(STAYING, -0.42, "worse") == set()
+    assert called(mirrored(STAYING), 0.42, "worse") == {"silent", "resolved"}
+
+
+@pytest.mark.parametrize(
+    ("beside", "unheard"),
+    [
+        (sure(silent=-0.1, resolved=-0.3, clarified=0.1, abandoned=0.3), -0.1),  # complaints are read more often
+        (sure(failed=-0.02, unanswered=-0.02, resolved=-0.2, abandoned=0.22), -0.02),
+        (sure(clarification_free=-0.2, **{"coverage(follow_up)": 0.2}), 0.0),
+    ],
+    ids=["complaints are read", "few answers fail less", "more can be read"],
+)
+def test_a_release_that_is_worse_stays_so_beside_a_smaller_gain(beside: dict[str, Difference], unheard: float) -> None:
+    assert called(beside, unheard, "worse") & BY_USERS.keys()
+
+
+@pytest.mark.parametrize(("unheard", "verdict"), [(-0.3, "changed"), (0.05, "worse")])
+def test_silence_in_the_place_of_failing_answers_is_no_loss(unheard: float, verdict: str) -> None:
+    deltas = sure(silent=0.1, unanswered=unheard - 0.1, resolved=-unheard, compliance=0.1)
+    found = claims(deltas, {}, "clarification_free", 0.01, (), unheard=delta(unheard, SURE))
+    assert (found["silent"].change, found["compliance"].change) == (
+        verdict,
+        "better" if verdict == "changed" else "changed",
+    )
+
+
+def test_fewer_answers_have_documents_where_more_users_are_answered_and_give_thanks() -> None:
+    fewer = {**MENDED, "answers_with_documents": delta(-0.03, SURE)}
+    assert called(fewer, -0.59, "worse") == set()
+    assert "failed" in called(fewer, -0.59, "better")
+    assert "answers_with_documents" in called({**fewer, "answers_with_documents": delta(-0.7, SURE)}, -0.59, "worse")
+
+
+@pytest.mark.parametrize("grown", ["cited", "answers_with_documents"])
+def test_a_ranking_is_not_worse_than_one_of_hardly_any_answers(grown: str) -> None:
+    found = claims({"nDCG@5": FALL, grown: delta(0.5, SURE)}, {}, "follow_up", 0.01, RANKED)
+    assert (found["nDCG@5"].change, found["nDCG@5"].why) == ("changed", f"not called worse: {grown} rose by 0.50")
+    few = claims({"nDCG@5": FALL, grown: delta(0.05, SURE)}, {}, "follow_up", 0.01, RANKED)
+    assert few["nDCG@5"].change == "worse"
+
+
+def test_a_ranking_is_not_worse_than_that_of_one_document_or_of_the_same_ones_for_all() -> None:
+    why = said_nothing(None, 1.0)
+    assert why == "before, there was hardly anything to rank: 1.0 documents per answer"
+    found = claims({"nDCG@5": FALL}, {}, "follow_up", 0.01, RANKED, ranked_nothing=why)
+    assert (found["nDCG@5"].change, found["nDCG@5"].why) == ("changed", f"not called worse: {why}")
+    alike = said_nothing((delta(0.9, SURE), 0.98), 6.0)
+    assert alike == "before, the same few documents came whatever was asked (98% of what was retrieved)"
+    assert said_nothing((delta(0.1, SURE), 0.2), 6.0) == said_nothing(None, None) == ""
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_neither_of_two_releases_is_worse_by_its_users_than_the_other_and_the_other_than_it(seed: int) -> None:
+    rng = random.Random(seed)
+    names = [*BY_USERS, "clarified", "unanswered", "failed"]
+    for _ in range(100):
+        deltas = {name: delta(rng.uniform(-0.4, 0.4), rng.choice((SURE, 0.3))) for name in names}
+        deltas = {name: deltas[name] for name in rng.sample(names, rng.randint(2, len(names)))}
+        unheard = rng.uniform(-0.4, 0.4)
+        for word in ("worse", "better"):
+            here, there = called(deltas, unheard, word), called(mirrored(deltas), -unheard, word)
+            assert not (here & BY_USERS.keys() and there & BY_USERS.keys()), (word, deltas)
