@@ -8,12 +8,14 @@ import re2
 
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.follow_ups.closings import asks_for_more, asks_whether_it_helped, ends_asking
 from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.follow_ups.sentences import (
     TABLE,
     WORDS,
     claims,
     closes_asking,
+    inquires,
     inverts,
     opened,
     requests,
@@ -120,6 +122,18 @@ class Context:
         """
         tail = self._end()
         return not _SUGGESTING.isdisjoint(tail) and _INVITED not in tail and _MORE not in tail
+
+    def checked(self) -> bool:
+        """The response ended by asking whether it helped ("did that help?")."""
+        return asks_whether_it_helped(self._exchange.response[-TAIL:])
+
+    def concluded(self) -> bool:
+        """Like checked, and said nothing behind it ("if not, tell me more"): who answers no has answered."""
+        return self.checked() and ends_asking(self._exchange.response[-TAIL:])
+
+    def parting(self) -> bool:
+        """The response ended in "anything else?": a no takes leave."""
+        return asks_for_more(self._exchange.response[-TAIL:])
 
     def failed(self) -> bool:
         """The response was none: it could not help, or is an error (`failures.toml`)."""
@@ -252,8 +266,8 @@ class Context:
         return not self.asked() and not self._strays(3)
 
     def swapped(self) -> bool:
-        """Like unasked, and what stands behind "instead of" is a word of the response."""
-        return not self.asked() and self._swaps()
+        """Like unasked, and what stands behind "instead of" is a word of the response; "what is X with" asks on."""
+        return not self.asked() and not inquires(self._follow_up[:CLOSING]) and self._swaps()
 
     def reported(self) -> bool:
         """Like concerning, in the same way: what happened elsewhere says nothing of the answer."""
@@ -345,6 +359,9 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "offered": Context.offered,
     "proposed": Context.proposed,
     "suggested": Context.suggested,
+    "checked": Context.checked,
+    "concluded": Context.concluded,
+    "parting": Context.parting,
     "claiming": Context.claiming,
     "addressed": Context.addressed,
     "requested": Context.requested,

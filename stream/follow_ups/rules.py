@@ -32,7 +32,7 @@ _SURE = 5  #: words, all unknown, from which on a message is in another language
 _FEW_ROWS = 30  #: below which the rows of a table are scanned for at once
 _FEW = 4  #: words of a message that may ask the prompt again though most are misspelt
 
-VERSION = 9  #: raised when a rule changes what it says; part of the suite's fingerprint
+VERSION = 10  #: raised when a rule changes what it says; part of the suite's fingerprint
 
 
 class FollowUp(StrEnum):

@@ -30,6 +30,7 @@ _GETTING = (
 _MODAL = frozenset(("can", "could", "may", "will", "would"))
 _SEEKERS = frozenset(("i", "we", "you", "u", "they", "someone", "somebody", "anyone", "anybody"))
 _SEEKING = frozenset(("how", "where", "who", "is", "are"))
+_INQUIRING = frozenset(("what", "what's", "whats", "which", "who", "when"))
 _WONDERING = frozenset(("what", "which", "when", "why", "should", "do", "does", "did")) | _VERBS
 
 
@@ -61,6 +62,12 @@ def inverts(text: str) -> bool:
     """Return whether a question has its verb in front, or asks why; questions to the assistant aside."""
     words = opened(text)
     return words[:1] == ["why"] or (words[:1] != [] and words[0] in _INVERTING and words[1:2] != ["you"])
+
+
+def inquires(text: str) -> bool:
+    """Return whether a question asks what, which, who or when, and is no proposal ("what about")."""
+    words = opened(text)
+    return words[:1] != [] and words[0] in _INQUIRING and words[1:2] not in (["about"], ["if"])
 
 
 def closes_asking(text: str) -> bool:
