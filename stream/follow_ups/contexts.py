@@ -20,6 +20,7 @@ from turnsignal.stream.follow_ups.sentences import (
     opened,
     requests,
     seeks_somebody,
+    swaps,
     tells,
 )
 from turnsignal.stream.text.patterns import Patterns, options
@@ -51,8 +52,8 @@ _TELLING = ("i ", "i'", "ye", "no", "ok", "hi", "th")
 
 
 def expanded(patterns: Sequence[str], words: Mapping[str, str]) -> str:
-    """Join alternatives to one pattern, and write out the words that it names in braces."""
-    pattern = "|".join(patterns)
+    """Join alternatives to one pattern for case-folded text, and write out the words that it names in braces."""
+    pattern = "|".join(patterns).replace("ß", "ss")  # as case-folding does
     for name, text in words.items():
         pattern = pattern.replace("{" + name + "}", text)
     return pattern
@@ -267,19 +268,13 @@ class Context:
 
     def swapped(self) -> bool:
         """Like unasked, and what stands behind "instead of" is a word of the response; "what is X with" asks on."""
-        return not self.asked() and not inquires(self._follow_up[:CLOSING]) and self._swaps()
+        if self.asked() or inquires(self._follow_up[:CLOSING]):
+            return False
+        return swaps(self._follow_up, self._exchange.response[: 2 * HEAD].casefold())
 
     def reported(self) -> bool:
         """Like concerning, in the same way: what happened elsewhere says nothing of the answer."""
         return self.concerning() and not self._strays(4)
-
-    def _swaps(self) -> bool:
-        words = words_of(self._follow_up)
-        response = self._exchange.response[: 2 * HEAD].casefold()
-        for at, pair in enumerate(pairwise(words)):
-            if pair == ("instead", "of"):
-                return any(len(word) > 1 and word not in _EMPTY and word in response for word in words[at + 2 : at + 6])
-        return False
 
     def _concerns(self) -> bool:
         """Say whether a statement may concern the answer; who tells of oneself speaks of advice, or points at it."""

@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Sequence
 from importlib.resources import files
+from itertools import pairwise
 
 from turnsignal.stream.text.wordplay import words_of
 
@@ -84,6 +85,16 @@ def requests(text: str) -> bool:
         return True
     words = opened(text)
     return words[:1] != [] and (words[0] in _REQUESTS or words[:3] in _GETTING)
+
+
+def swaps(text: str, response: str) -> bool:
+    """Return whether what stands behind "instead of" is a word of the response, which is case-folded."""
+    words = words_of(text)
+    for at, pair in enumerate(pairwise(words)):
+        if pair == ("instead", "of"):
+            behind = words[at + 2 : at + 6]
+            return any(len(word) > 1 and word not in WORDS["empty"] and word in response for word in behind)
+    return False
 
 
 def seeks_somebody(text: str) -> bool:
