@@ -8,16 +8,19 @@ import re2
 
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.follow_ups.closings import asks_for_more, asks_whether_it_helped, ends_asking
 from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.follow_ups.sentences import (
     TABLE,
     WORDS,
     claims,
     closes_asking,
+    inquires,
     inverts,
     opened,
     requests,
     seeks_somebody,
+    swaps,
     tells,
 )
 from turnsignal.stream.text.patterns import Patterns, options
@@ -49,8 +52,8 @@ _TELLING = ("i ", "i'", "ye", "no", "ok", "hi", "th")
 
 
 def expanded(patterns: Sequence[str], words: Mapping[str, str]) -> str:
-    """Join alternatives to one pattern, and write out the words that it names in braces."""
-    pattern = "|".join(patterns)
+    """Join alternatives to one pattern for case-folded text, and write out the words that it names in braces."""
+    pattern = "|".join(patterns).replace("ß", "ss")  # as case-folding does
     for name, text in words.items():
         pattern = pattern.replace("{" + name + "}", text)
     return pattern
@@ -120,6 +123,18 @@ class Context:
         """
         tail = self._end()
         return not _SUGGESTING.isdisjoint(tail) and _INVITED not in tail and _MORE not in tail
+
+    def checked(self) -> bool:
+        """The response ended by asking whether it helped ("did that help?")."""
+        return asks_whether_it_helped(self._exchange.response[-TAIL:])
+
+    def concluded(self) -> bool:
+        """Like checked, and said nothing behind it ("if not, tell me more"): who answers no has answered."""
+        return self.checked() and ends_asking(self._exchange.response[-TAIL:])
+
+    def parting(self) -> bool:
+        """The response ended in "anything else?": a no takes leave."""
+        return asks_for_more(self._exchange.response[-TAIL:])
 
     def failed(self) -> bool:
         """The response was none: it could not help, or is an error (`failures.toml`)."""
@@ -252,20 +267,14 @@ class Context:
         return not self.asked() and not self._strays(3)
 
     def swapped(self) -> bool:
-        """Like unasked, and what stands behind "instead of" is a word of the response."""
-        return not self.asked() and self._swaps()
+        """Like unasked, and what stands behind "instead of" is a word of the response; "what is X with" asks on."""
+        if self.asked() or inquires(self._follow_up[:CLOSING]):
+            return False
+        return swaps(self._follow_up, self._exchange.response[: 2 * HEAD].casefold())
 
     def reported(self) -> bool:
         """Like concerning, in the same way: what happened elsewhere says nothing of the answer."""
         return self.concerning() and not self._strays(4)
-
-    def _swaps(self) -> bool:
-        words = words_of(self._follow_up)
-        response = self._exchange.response[: 2 * HEAD].casefold()
-        for at, pair in enumerate(pairwise(words)):
-            if pair == ("instead", "of"):
-                return any(len(word) > 1 and word not in _EMPTY and word in response for word in words[at + 2 : at + 6])
-        return False
 
     def _concerns(self) -> bool:
         """Say whether a statement may concern the answer; who tells of oneself speaks of advice, or points at it."""
@@ -345,6 +354,9 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "offered": Context.offered,
     "proposed": Context.proposed,
     "suggested": Context.suggested,
+    "checked": Context.checked,
+    "concluded": Context.concluded,
+    "parting": Context.parting,
     "claiming": Context.claiming,
     "addressed": Context.addressed,
     "requested": Context.requested,

@@ -26,13 +26,14 @@ from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.records.scores import Unscored
 from turnsignal.stream.text.languages import is_english, is_read, may_be_read
 from turnsignal.stream.text.patterns import NEVER, Patterns, options
-from turnsignal.stream.text.wordplay import insists, spelled_as, words_of
+from turnsignal.stream.text.wordplay import exchanges, insists, rewords, spelled_as, words_of
 
 _SURE = 5  #: words, all unknown, from which on a message is in another language
 _FEW_ROWS = 30  #: below which the rows of a table are scanned for at once
+_ADDING = ("and", "also")  #: words before a question that is asked beside the one before
 _FEW = 4  #: words of a message that may ask the prompt again though most are misspelt
 
-VERSION = 9  #: raised when a rule changes what it says; part of the suite's fingerprint
+VERSION = 10  #: raised when a rule changes what it says; part of the suite's fingerprint
 
 
 class FollowUp(StrEnum):
@@ -168,6 +169,7 @@ class FollowUpRules:
         self._signs.Compile()
         self._empty_words = frozenset(table["vocabulary"]["empty"].split())
         self._question_words = frozenset(table["vocabulary"]["questions"].split())
+        self._stock_words = self._empty_words | self._question_words | frozenset(table["vocabulary"]["wishes"].split())
         label = FollowUp
         self._empty = self._silent(Unscored.NOT_APPLICABLE, "The follow-up is empty.")
         self._unknown = self._silent(Unscored.NO_SIGNAL, "No rule recognises the follow-up.")
@@ -175,6 +177,7 @@ class FollowUpRules:
         self._shouted = self.reading(label.FRUSTRATION, "The user shouts.")
         self._same = self.reading(label.REPEAT, "The user asks the same question again.")
         self._nearly_same = self.reading(label.REPEAT, "The user asks nearly the same question again.")
+        self._reworded = self.reading(label.REPEAT, "The user asks the question again in other words.")
         self._part = self.reading(label.REPEAT, "The user says again what they asked for.")
         self._insisting = self.reading(label.REPEAT, "The user stresses a word of the question.")
         self._changed = self.reading(label.REPEAT, "The user asks the question again with a detail added.")
@@ -255,6 +258,8 @@ class FollowUpRules:
         if shared < len(words) <= min(2 * known + 1, shared + 2):
             words = frozenset([spelled_as(word, asked) for word in words])
             shared = len(words & asked)
+        if asks and self._rewords(follow_up, prompt) and context.unasked():
+            return self._reworded
         if shared < 2:
             return None
         kind, before = self._question_word(follow_up), self._question_word(prompt)
@@ -266,7 +271,19 @@ class FollowUpRules:
             return self._part
         lost, added = len(asked) - shared, len(words) - shared
         detailed = kind == before and lost <= len(asked) // 4 and added <= 4
+        if detailed and lost and exchanges(self._subjects(follow_up), self._subjects(prompt)):
+            return None
         return self._changed if detailed and (shared > 2 or context.stating()) and context.unasked() else None
+
+    def _rewords(self, follow_up: str, prompt: str) -> bool:
+        """Tell whether a question of the same kind has most words of the prompt, in other forms or another order."""
+        if self._question_word(follow_up)[:3] != self._question_word(prompt)[:3]:  # by three letters: "who", "whose"
+            return False
+        return words_of(follow_up)[0] not in _ADDING and rewords(self._subjects(follow_up), self._subjects(prompt))
+
+    def _subjects(self, text: str) -> list[str]:
+        """Return the words that have a subject, in their order."""
+        return [word for word in words_of(text) if word not in self._stock_words]
 
     def _may_read(self, words: Sequence[str], exchange: Exchange) -> bool:
         """Say whether a message that no rule recognises may be in a language that is read, as what it stands beside."""

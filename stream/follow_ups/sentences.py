@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Sequence
 from importlib.resources import files
+from itertools import pairwise
 
 from turnsignal.stream.text.wordplay import words_of
 
@@ -30,6 +31,7 @@ _GETTING = (
 _MODAL = frozenset(("can", "could", "may", "will", "would"))
 _SEEKERS = frozenset(("i", "we", "you", "u", "they", "someone", "somebody", "anyone", "anybody"))
 _SEEKING = frozenset(("how", "where", "who", "is", "are"))
+_INQUIRING = frozenset(("what", "what's", "whats", "which", "who", "when"))
 _WONDERING = frozenset(("what", "which", "when", "why", "should", "do", "does", "did")) | _VERBS
 
 
@@ -63,6 +65,12 @@ def inverts(text: str) -> bool:
     return words[:1] == ["why"] or (words[:1] != [] and words[0] in _INVERTING and words[1:2] != ["you"])
 
 
+def inquires(text: str) -> bool:
+    """Return whether a question asks what, which, who or when, and is no proposal ("what about")."""
+    words = opened(text)
+    return words[:1] != [] and words[0] in _INQUIRING and words[1:2] not in (["about"], ["if"])
+
+
 def closes_asking(text: str) -> bool:
     """Return whether the last clause asks of the world, without a question mark ("it expired, do they accept it")."""
     words = opened(_CLAUSES.split(text.strip(_MARKS))[-1])
@@ -77,6 +85,16 @@ def requests(text: str) -> bool:
         return True
     words = opened(text)
     return words[:1] != [] and (words[0] in _REQUESTS or words[:3] in _GETTING)
+
+
+def swaps(text: str, response: str) -> bool:
+    """Return whether what stands behind "instead of" is a word of the response, which is case-folded."""
+    words = words_of(text)
+    for at, pair in enumerate(pairwise(words)):
+        if pair == ("instead", "of"):
+            behind = words[at + 2 : at + 6]
+            return any(len(word) > 1 and word not in WORDS["empty"] and word in response for word in behind)
+    return False
 
 
 def seeks_somebody(text: str) -> bool:

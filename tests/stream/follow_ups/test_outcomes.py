@@ -18,6 +18,7 @@ from turnsignal.stream.testing import FakeTurn, Played, reply, unreadable, user
 SUITE = Suite()
 ERROR, REFUSAL = "Internal error 500.", "I'm sorry, but I can't help with that."
 ODD, HINDI = "The blue lamp on the shelf in the hall.", "नहीं, यह गलत है, मेरा मतलब दूसरे खाते से था"
+HELPED, MORE = "Press Reset. Did that help?", "Press Reset. Is there anything else I can do for you?"
 OPENED = (user("u1", 0), reply("a1", 1))
 
 
@@ -108,6 +109,10 @@ WAYS: dict[str, tuple[str, list[FakeTurn]]] = {
         "silent",
         [FakeTurn("tool", "t1", 3, "{}"), FakeTurn("system", "s1", 4, "restarted")],
     ),
+    "yes to whether it helped": ("resolved", [reply("a2", 2, HELPED), user("u2", 3, "yes it did")]),
+    "no to whether it helped": ("abandoned", [reply("a2", 2, HELPED), user("u2", 3, "no")]),
+    "no to anything else": ("silent", [reply("a2", 2, MORE), user("u2", 3, "no")]),
+    "yes to anything else that nobody answers": ("unanswered", [reply("a2", 2, MORE), user("u2", 3, "yes")]),
     "an answer that could not be read": ("resolved", [user("u2", 2, DETAIL), unreadable("assistant", 3)]),
     "an error, then an answer that could not be read": ("silent", [reply("a2", 2, ERROR), unreadable("assistant", 3)]),
     "a message that could not be read": ("silent", [unreadable("user", 2)]),

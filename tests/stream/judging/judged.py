@@ -37,8 +37,8 @@ def exchanges(outputs: Iterable[OutputRecord]) -> list[ExchangeRecord]:
 
 
 def judgement(exchange: ExchangeRecord, judge: Judge) -> Judgement:
-    """An answer that follows from ids alone: a value, or every fifth time none."""
-    number = sum(exchange.row.encode() + judge.part.name.encode())
+    """An answer that follows from ids alone, under any fingerprint: a value, or every fifth time none."""
+    number = sum(f"{exchange.conversation_id}{exchange.turn_id}{exchange.stage}{judge.part.name}".encode())
     if number % 5 == 0:
         return Judgement(reasoning="the endpoint answered 503", unscored=Unjudged.PROVIDER)
     return Judgement("yes" if number % 3 else "no", number % 11 / 10, "Because of its second sentence.")
