@@ -135,6 +135,8 @@ WENT_WORSE = {
 }
 #: Figures by which users say how it went, in words and by silence, and how they move where it went worse.
 BY_USERS = {**WENT_WORSE, "silent": RISE}
+#: Of these a fall, or a rise, is no matter of how many users say anything.
+_FEWER_COMPLAIN = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned", FAILED)
 #: Nobody answered them: that is the release's, wherever they came from.
 _WHEREVER = ("unanswered", UNANSWERED_OF_ALL, FAILED)
 _UNSEEN = "cited, dangling and ranking measures say nothing of answers without documents"
@@ -204,6 +206,8 @@ def claims(
     claimed |= _weigh_users(
         claimed, deciding, fewer_unheard=unheard is not None and _moved(unheard, FALL, least_change)
     )
+    if why := _only_heard(claimed, deciding):
+        claimed |= {name: _withdraw(claimed[name], BETTER, why) for name in BY_USERS if name in claimed}
     for name in claimed.keys() & set(ranked):
         if why := ranked_nothing or _cited_less_before(claimed, deciding, name):
             claimed[name] = _withdraw(claimed[name], WORSE, why)
@@ -319,9 +323,25 @@ def _weigh_users(
     return weighed
 
 
+def _only_heard(claimed: Mapping[str, Claim], deltas: Mapping[str, Difference]) -> str:
+    """Say that users are heard more, and nothing more, as where answers end with a question; "" where that is not so.
+
+    Who was silent before and now says yes is one more who is content, of whom nobody knows whether he was before.
+    """
+    silent, resolved = deltas.get("silent"), deltas.get("resolved")
+    if silent is None or resolved is None or not 0 < resolved.value <= -2 * silent.value:
+        return ""
+    fewer_complain = any(claimed[name].change == BETTER for name in _FEWER_COMPLAIN if name in claimed)
+    return "" if fewer_complain else f"silent {_by(silent)}"
+
+
 def _went_well(deltas: Mapping[str, Difference]) -> float:
-    """Return how much more is known to have gone well; the opposite of itself where the releases change places."""
-    by_outcome = {"resolved": 1.0, "clarified": 0.5, FAILED: -1.0}
+    """Return how much more went well; the opposite of itself where the releases change places.
+
+    A conversation of which nobody says how it went counts as half of one that went well, as a clarified one does: a
+    release that is better heard, in praise and in complaints alike, is not better for that.
+    """
+    by_outcome = {"resolved": 0.5, "abandoned": -0.5, "unanswered": -0.5, FAILED: -1.0}
     by_words = {name: -float(way) for name, way in WENT_WORSE.items()}  # of conversations that have no outcome yet
     sums = (
         math.fsum(weight * deltas[name].value for name, weight in worth.items() if name in deltas)

@@ -269,6 +269,21 @@ def test_a_release_that_is_worse_stays_so_beside_a_smaller_gain(beside: dict[str
     assert called(beside, unheard, "worse") & BY_USERS.keys()
 
 
+def test_a_release_that_is_only_heard_more_is_neither_better_nor_worse() -> None:
+    asks = sure(silent=-0.23, resolved=0.27, clarified=-0.08, abandoned=0.02, follow_up=0.1)
+    assert called(asks, -0.25, "better") == set()
+    claimed = claims(asks, {}, "clarification_free", 0.01, (), unheard=delta(-0.25, SURE))
+    assert claimed["resolved"].why == "not called better: silent fell by 0.23"
+    assert "resolved" in called({**asks, "clarification_free": RISE}, -0.25, "better")
+    assert "resolved" in called({**asks, "silent": delta(-0.1, SURE)}, -0.12, "better")
+
+
+def test_a_release_that_is_heard_more_and_complained_of_more_is_worse() -> None:
+    asks_and_fails = sure(silent=-0.4, resolved=0.08, abandoned=0.37, unanswered=-0.05, clarification_free=-0.26)
+    assert called(asks_and_fails, -0.45, "worse") >= {"abandoned", "clarification_free"}
+    assert called(asks_and_fails, -0.45, "better") == set()
+
+
 @pytest.mark.parametrize(("unheard", "verdict"), [(-0.3, "changed"), (0.05, "worse")])
 def test_silence_in_the_place_of_failing_answers_is_no_loss(unheard: float, verdict: str) -> None:
     deltas = sure(silent=0.1, unanswered=unheard - 0.1, resolved=-unheard, compliance=0.1)
