@@ -54,7 +54,7 @@ from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.reasons import without_reason
 from turnsignal.stream.prompts.sentences import PlacedSentence, made_by_role, placed_sentences
 from turnsignal.stream.prompts.stand_ins import replaced
-from turnsignal.stream.prompts.wording import QUOTED, amounts, mask, read_patterns
+from turnsignal.stream.prompts.wording import QUOTED, VERBS, amounts, mask, read_patterns
 
 MAX_PROPOSALS = 200  #: different checks from one prompt; each of them will run on every response
 MAX_EXEMPT = 50  #: prescribed responses from one prompt
@@ -70,7 +70,7 @@ _SAYS = read_patterns(
     _BUILT["patterns"],
     LANGUAGE="|".join(LANGUAGES),
     AMOUNT=NUMBER,
-    VERB="".join(line.strip() for line in _BUILT["verbs"].splitlines()),
+    VERB=VERBS,
 )
 
 
