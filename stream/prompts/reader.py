@@ -54,6 +54,7 @@ from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.reasons import without_reason
 from turnsignal.stream.prompts.sentences import PlacedSentence, made_by_role, placed_sentences
 from turnsignal.stream.prompts.stand_ins import replaced
+from turnsignal.stream.prompts.steps import steps
 from turnsignal.stream.prompts.wording import QUOTED, VERBS, amounts, mask, read_patterns
 
 MAX_PROPOSALS = 200  #: different checks from one prompt; each of them will run on every response
@@ -63,6 +64,7 @@ _DEVICES = ("combination.", "format.title", "content.postscript")  #: checks of 
 _SHOWN = 80  #: characters of another sentence in the reason for a doubt
 _ROLE = 2  #: sentences at the start of a prompt that may say what its answers are
 _FEW = 3  #: words that are too few for a whole response
+_STEP = "may be of one step of a conversation"
 _FOREIGN = "(Only prompts in English are read: here is every sentence.) "
 
 _BUILT = tomllib.loads(Path(__file__).with_name("reader.toml").read_text(encoding="utf-8"))
@@ -104,7 +106,8 @@ def read_prompt(text: str) -> PromptReading:
     is_named = False  # whether a sentence is about answers that are not the whole of what is written
     is_carried = False  # whether the sentence before is about another text, which the next may go on about
     names: list[str] = []
-    for sentence, read, heading, is_heading, around, _, follows in placed:
+    of_steps = steps(placed)
+    for index, (sentence, read, heading, is_heading, around, _, follows) in enumerate(placed):
         masked, before, about = mask(sentence), about, f"{heading} {sentence}"
         ruled = mask(without_reason(_SAYS["enumerated"].sub("", sentence)))
         earlier_sentence, previous = previous, masked
@@ -180,6 +183,7 @@ def read_prompt(text: str) -> PromptReading:
             other = None if name.startswith(_DEVICES) else elsewhere or (of_a_part if name in of_part else None)
             beside = None if _is_headed_by_edge(name, around, masked) else around
             whose = (kind and kind.doubt(name, masked)) or whose_answers(name, masked, held, is_named=is_named)
+            whose = whose or (_STEP if index in of_steps and _is_of_step(name, masked) else None)
             why = doubt or asked[name] or beside or other or (None if name.startswith("combination.") else whose)
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:
@@ -327,6 +331,11 @@ def _is_within(check: str, other: str) -> bool:
 def _is_length(check: str) -> bool:
     """Return whether a check says how long something is."""
     return check.startswith("length.") or is_character_limit(check)
+
+
+def _is_of_step(check: str, masked: str) -> bool:
+    """Return whether a check that a step of a conversation asks for may hold of that step alone."""
+    return (is_first(check) or is_last(check) or _is_length(check)) and not names_all(masked)
 
 
 def _family(check: str) -> str:
