@@ -27,7 +27,7 @@ _WAIVERS: dict[str, tuple[str, ...]] = {kind: tuple(starts) for kind, starts in 
 _ASPECTS: dict[str, str] = _BUILT["aspects"]
 #: kinds of which another thing is asked, and none denied
 _ASSERTED = ("again", "json", "talk", "lower", "upper", "language", "room", "recipients")
-_ALWAYS = ("room", "recipients", "talk", "again")  #: kinds that let something off whether or not a case is named
+_ALWAYS = ("room", "recipients", "talk", "again", "enough")  #: kinds that let something off whether or not a case is named
 _TALKED = ("json", "talk")  #: kinds of which another shape of answer is asked
 _OF_CAPS = ("room", "recipients", "more")  #: kinds that let something off what has an upper bound, and nothing else
 #: how the name of a check begins → units of which more than it allows is longer

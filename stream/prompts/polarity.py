@@ -7,6 +7,7 @@ yourself to …") is for a person.
 """
 
 import tomllib
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -144,6 +145,24 @@ def let_off(check: str, sentence: str, text: str, masked: str, languages: frozen
     return None
 
 
+def allows(check: str, masked: str, thing: Any, others: Iterable[Any]) -> bool:
+    """Return whether a sentence right behind a ban or a limit allows something: "Hearts are allowed."
+
+    thing: a pattern of the words for what the check forbids, or None; others: those for what other checks do, which
+    let nothing off.
+    """
+    match = _SAYS["allows"].search(_blank(_SAYS["forbids_too"], masked))
+    if match is None or not (_forbids_something(check) or is_bound(check)):
+        return False
+    what = match["what"] or ""
+    if _SAYS["allows_nothing"].search(what) is not None or _SAYS["of_manner"].search(what) is not None:
+        return False
+    if thing is not None and thing.search(what) is not None:
+        return True
+    is_link = "https?" not in check and _SAYS["links"].search(what) is not None
+    return not is_link and not any(one.search(what) for one in others)
+
+
 def _shares(sentence: str, after: str) -> bool:
     """Return whether two sentences share a word that says what they are about."""
     topics = [
@@ -165,7 +184,11 @@ def _forbids(masked: str, check: RequestedCheck) -> bool:
         own = masked[max(0, start - 20) : end].casefold()
         lower = max(own.rfind("lower"), own.rfind("small")) > max(own.rfind(sign) for sign in ("upper", "cap"))
         return lower == check.check.startswith("case.upper")
-    return check.check.startswith((*_FORBIDS, "keywords.letter_frequency(at_most=0"))
+    return _forbids_something(check.check)
+
+
+def _forbids_something(check: str) -> bool:
+    return check.startswith((*_FORBIDS, "keywords.letter_frequency(at_most=0"))
 
 
 def _bounded(text: str, span: Span) -> str | None:

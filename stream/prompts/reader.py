@@ -48,7 +48,7 @@ from turnsignal.stream.prompts.numerals import NUMBER
 from turnsignal.stream.prompts.parts import goes_on as goes_on_about_it
 from turnsignal.stream.prompts.parts import is_of_whole, part_made
 from turnsignal.stream.prompts.pointers import lifted, points
-from turnsignal.stream.prompts.polarity import is_bound, let_off
+from turnsignal.stream.prompts.polarity import allows, is_bound, let_off
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.reasons import without_reason
@@ -361,4 +361,8 @@ def _let_off(earlier: Proposal, own: str, sentence: str, masked: str) -> str | N
         masked = without_no_conditions(masked)  # "Never switch to English, even if …" lets nobody off
     name = parse_name(earlier.check)
     thing = NAMED_THINGS.get(str(name.params.get("regex", ""))) if name.family == "pattern.forbid" else None
+    is_markdown = thing is not None and thing.search("markdown") is not None  # of which bold and lists are kinds
+    others = () if is_markdown else NAMED_THINGS.values()
+    if allows(earlier.check, without_no_conditions(masked), thing, others):
+        return _in_the_next(sentence)
     return let_off(earlier.check, own, sentence, masked, languages, thing)
