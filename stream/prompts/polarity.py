@@ -19,7 +19,7 @@ from turnsignal.stream.prompts.wording import amounts, compile_pattern, read_pat
 
 _BUILT = tomllib.loads(Path(__file__).with_name("polarity.toml").read_text(encoding="utf-8"))
 _WHOLE = frozenset(_BUILT["whole"].split())
-_SAYS = read_patterns(_BUILT["patterns"], ANSWER=_BUILT["answer"])
+_SAYS = read_patterns(_BUILT["patterns"], ANSWER=_BUILT["answer"], FORM=_BUILT["form"])
 _TOPICS = {family: compile_pattern(topic) for family, topic in _BUILT["topics"].items()}
 _NO_TOPICS = frozenset(word.rstrip("s") for word in _BUILT["no_topics"].split())
 _ABOUT = {family: compile_pattern(topic) for family, topic in _BUILT["about"].items()}
@@ -63,6 +63,9 @@ def turned(masked: str, check: RequestedCheck) -> str | None:
     permission = _SAYS["permission"].search(piece)
     if permission is not None:
         return _permitted(permission[0])
+    contrast = _SAYS["contrast"].search(text)
+    if contrast is not None and any(contrast.start() <= start < contrast.end() for start, _ in check.spans):
+        return _reason(contrast[0].rstrip(" .!"))
     if is_bound(check.check) or check.kind in ("counts", "hashtags"):
         return _bounded(text, check.spans[0] if check.kind != "citations" else (0, len(text)))
     if not _forbids(masked, check):

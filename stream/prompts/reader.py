@@ -24,7 +24,7 @@ from turnsignal.stream.prompts.counts import doubt_few_words
 from turnsignal.stream.prompts.edges import is_first, is_last
 from turnsignal.stream.prompts.exceptions import excepted
 from turnsignal.stream.prompts.fillers import is_filler
-from turnsignal.stream.prompts.fragments import is_fragment, is_of_other_text, is_of_persona, personas
+from turnsignal.stream.prompts.fragments import is_fragment, is_of_other_text, is_of_persona, is_predicate, personas
 from turnsignal.stream.prompts.hashtags import any_hashtags
 from turnsignal.stream.prompts.headings import UNKNOWN, kind_of, leads_in
 from turnsignal.stream.prompts.instructions import LANGUAGES, Sentence
@@ -64,6 +64,7 @@ _DEVICES = ("combination.", "format.title", "content.postscript")  #: checks of 
 _SHOWN = 80  #: characters of another sentence in the reason for a doubt
 _ROLE = 2  #: sentences at the start of a prompt that may say what its answers are
 _FEW = 3  #: words that are too few for a whole response
+_MARKDOWN = "bold, italics, headings, bullet points, numbered lists, tables, code blocks, quotes"  #: its kinds
 _STEP = "may be of one step of a conversation"
 _FOREIGN = "(Only prompts in English are read: here is every sentence.) "
 
@@ -125,7 +126,7 @@ def read_prompt(text: str) -> PromptReading:
         part = part if follows else ""
         part_before = "" if is_of_whole(masked) else part
         part = part_before if is_bare or goes_on_about_it(masked) else part_made(masked, order)
-        is_item = previous_leads or (is_item and is_fragment(masked))
+        is_item = previous_leads or (is_item and (is_fragment(masked) or is_predicate(masked)))
         is_named = held is not None and (
             held.named(masked)
             or (held.is_part and held.named(heading))
@@ -361,8 +362,8 @@ def _let_off(earlier: Proposal, own: str, sentence: str, masked: str) -> str | N
         masked = without_no_conditions(masked)  # "Never switch to English, even if …" lets nobody off
     name = parse_name(earlier.check)
     thing = NAMED_THINGS.get(str(name.params.get("regex", ""))) if name.family == "pattern.forbid" else None
-    is_markdown = thing is not None and thing.search("markdown") is not None  # of which bold and lists are kinds
-    others = () if is_markdown else NAMED_THINGS.values()
+    is_markdown = thing is not None and thing.search("markdown") is not None
+    others = [one for one in NAMED_THINGS.values() if not is_markdown or one.search(_MARKDOWN) is None]
     if allows(earlier.check, without_no_conditions(masked), thing, others):
         return _in_the_next(sentence)
     return let_off(earlier.check, own, sentence, masked, languages, thing)
