@@ -24,8 +24,8 @@ def steps(placed: Sequence[PlacedSentence]) -> frozenset[int]:
     """Return the indices of the sentences that are steps of a conversation, which goes on over several answers."""
     masked = [mask(one.read) for one in placed]
     lists = [run for run in _numbered(placed) if _is_conversation([masked[at] for at in run], _above(placed, run[0]))]
-    told = [run for run in _told(placed, masked) if any(_SAYS["turn"].search(masked[at]) for at in run)]
-    return frozenset(at for run in [*lists, *told] for at in run)
+    sequences = [run for run in _told(placed, masked) if any(_SAYS["turn"].search(masked[at]) for at in run)]
+    return frozenset(at for run in [*lists, *sequences] for at in run)
 
 
 def _is_conversation(items: list[str], above: str) -> bool:

@@ -275,7 +275,7 @@ class _BlockReader:
         is_dash = not any(map(str.isalnum, marker))
         if _SAYS["clause"].fullmatch(marker) is not None:
             self._in_clause = True
-            indent += marker.strip(" (.):").count(".") - 1  # "2.3.1" is of "2.3"
+            indent += max(0, marker.strip(" (.):").count(".") - 1)  # "2.3.1" is of "2.3"
         elif self._in_clause and not is_dash:
             indent += _CLAUSES  # so is "(a)"
         if bare.endswith(":") or (self._item < 0 and self._after_blank):
@@ -289,7 +289,8 @@ class _BlockReader:
             level_left = level - 1 if self._after_blank and is_dash and not indent else level
         self._pop(level_left)
         self._item, self._after_blank = level, False
-        self._marked = int(marker.strip(" (.)")) if marker.strip(" (.)").isdigit() else 0
+        digits = marker.strip(" (.):§")
+        self._marked = int(digits) if digits.isdigit() else 0
         sign = marker if marker[0] in "❌🚫✗✘⛔" else ""
         self._sentence.append(f"{sign}{bare[len(marker) :]}")
 

@@ -44,7 +44,8 @@ _RELATIONS: dict[str, tuple[int | None, int | None]] = {
 _AFTER: dict[str, tuple[int | None, int | None]] = {
     r"or more|\+|at least|at the least|at the very least|minimum|min|or longer": (0, None),
     "or fewer|or less|at most|at the most|at the very most"
-    "|max|maximum|as a maximum|as the maximum|as a limit|or shorter|tops|is the limit|is the maximum|is the max|is the upper limit"
+    "|max|maximum|as a maximum|as the maximum|as a limit|or shorter|tops"
+    "|is the limit|is the maximum|is the max|is the upper limit"
     "|are the limit|are the maximum|is your limit|is our limit": (None, 0),
 }
 _ALL_RELATIONS = "|".join(sorted("|".join(_RELATIONS).split("|"), key=len, reverse=True))
@@ -207,7 +208,8 @@ def _amount(match: Any, text: str, end: int) -> Amount | None:
     adds = _adds(relation, after, before)
     if more:
         is_kept = not relation and not after and _KEPT.search(before) is not None
-        lowest, highest = _bounded(*sorted((n, read_number(more))), None if is_kept else adds)
+        least, most = sorted((n, read_number(more)))
+        lowest, highest = _bounded(least, most, None if is_kept else adds)
         return Amount(unit, lowest, highest, False, match.start(), end, kind)
     lowest, highest = (None if add is None else n + add for add in adds or (0, 0))
     return Amount(unit, lowest, highest, adds is None, match.start(), end, kind)

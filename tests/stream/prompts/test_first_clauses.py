@@ -1,4 +1,4 @@
-"""A first clause says when the rest of its sentence holds, unless it gives an order of its own or is said in passing."""
+"""A first clause says when the rest holds, unless it gives an order of its own or is said in passing."""
 
 import pytest
 

@@ -63,7 +63,7 @@ STORIES = "You tell bedtime stories to children.\n\n"
 
 
 def test_what_every_story_is_like_binds_no_other_answer() -> None:
-    rules = "Every story:\n- begins with \"Once\"\n- has at most 90 words\n- uses no emojis\n"
+    rules = 'Every story:\n- begins with "Once"\n- has at most 90 words\n- uses no emojis\n'
     chat = "If the child only wants to chat, answer in one sentence."
     plain = [one.check for one in read_prompt(f"{STORIES}{rules}").proposals if one.doubt is None]
     beside_chat = [one.check for one in read_prompt(f"{STORIES}{rules}\n{chat}").proposals if one.doubt is None]

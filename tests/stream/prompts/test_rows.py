@@ -41,6 +41,8 @@ def test_a_cell_that_leaves_no_case_out_narrows_nothing(head: str, row: str) -> 
     assert sure(head, row) == [()]
 
 
-@pytest.mark.parametrize(("head", "row"), [("Rule | Channel", "No tables | Slack"), ("Channel | Rule", "Slack | No tables")])
+@pytest.mark.parametrize(
+    ("head", "row"), [("Rule | Channel", "No tables | Slack"), ("Channel | Rule", "Slack | No tables")]
+)
 def test_a_rule_of_a_platform_holds_there(head: str, row: str) -> None:
     assert sure(head, row) == [("slack",)]
