@@ -27,7 +27,13 @@ _WAIVERS: dict[str, tuple[str, ...]] = {kind: tuple(starts) for kind, starts in 
 _ASPECTS: dict[str, str] = _BUILT["aspects"]
 #: kinds of which another thing is asked, and none denied
 _ASSERTED = ("again", "json", "talk", "lower", "upper", "language", "room", "recipients")
-_ALWAYS = ("room", "recipients", "talk", "again")  #: kinds that let something off whether or not a case is named
+_ALWAYS = (
+    "room",
+    "recipients",
+    "talk",
+    "again",
+    "enough",
+)  #: kinds that let something off whether or not a case is named
 _TALKED = ("json", "talk")  #: kinds of which another shape of answer is asked
 _OF_CAPS = ("room", "recipients", "more")  #: kinds that let something off what has an upper bound, and nothing else
 #: how the name of a check begins → units of which more than it allows is longer
@@ -115,6 +121,8 @@ def _lets_off(kind: str, one: PlacedSentence, masked: str, span: Span) -> bool:
         return False  # "Write the summary field in one sentence"
     if kind in _ALWAYS:
         return True
+    if kind == "quoted":
+        return not is_denied
     if _SAYS["leaves_out"].match(masked[start:]) is not None and is_denied:
         return False  # "never leave the disclaimer out"
     if kind != "more" and _SAYS["more_than"].search(masked[start:]) is not None:

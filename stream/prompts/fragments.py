@@ -20,6 +20,11 @@ def is_fragment(masked: str) -> bool:
     return _SAYS["fragment"].search(masked) is not None and _SAYS["answer"].search(masked) is None
 
 
+def is_predicate(masked: str) -> bool:
+    """Return whether an item of a list is said of the line above it: "has no emojis" below "The reply:"."""
+    return _SAYS["predicate"].search(masked) is not None
+
+
 def is_of_other_text(fragment: str, before: str, made: Collection[str]) -> bool:
     """Return whether a fragment may be of a text that is no answer: of users, of documents, for a tool.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from turnsignal.stream.prompts.objects import object_made
-from turnsignal.stream.prompts.wording import compile_pattern, read_patterns
+from turnsignal.stream.prompts.wording import VERBS, compile_pattern, read_patterns
 
 _BUILT = tomllib.loads(Path(__file__).with_name("leftover.toml").read_text(encoding="utf-8"))
 _KNOWN = frozenset(" ".join(_BUILT["known"].values()).split())
@@ -31,6 +31,7 @@ _SAYS = read_patterns(
     ANSWER=_BUILT["answer"],
     MAKE="".join(line.strip() for line in _BUILT["make"].splitlines()),
     PART="|".join(_BUILT["parts"]),
+    VERB=VERBS,
 )
 _WORD = compile_pattern(r"[\pL\pN][\pL\pN'’/-]*|·+")
 _ORDER = 120  #: characters in which a prompt names the text that it orders
@@ -328,10 +329,19 @@ def _doubt(masked: str, clauses: list[Span], left: list[list[str]], one: Request
         return f"may be about something else (“{made}”)"
     for at in range(own):
         text = masked[slice(*clauses[at])]
-        opens = at == 0 and any(_SAYS[key].search(text) is not None for key in ("circumstance", "subject"))
+        if at == 0 and _SAYS["in_passing"].search(text) is not None:
+            continue
+        opens = at == 0 and (_SAYS["subject"].search(text) is not None or _says_when(text, masked[clauses[0][1] :]))
         if left[at] and (opens or not (one.kind in _LOOSE or named or _names(text, scope))):
             return _reason(left[at])
     return None
+
+
+def _says_when(first: str, rest: str) -> bool:
+    """Return whether a first clause says when the rest of its sentence holds, as "Outside of opening hours, …" does."""
+    if _SAYS["circumstance"].search(first) is not None:
+        return True
+    return rest.startswith(",") and _SAYS["own_rule"].search(first) is None
 
 
 def _made(masked: str, clauses: Sequence[Span], left: Sequence[list[str]]) -> str:

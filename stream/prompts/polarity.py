@@ -7,6 +7,7 @@ yourself to …") is for a person.
 """
 
 import tomllib
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +19,7 @@ from turnsignal.stream.prompts.wording import amounts, compile_pattern, read_pat
 
 _BUILT = tomllib.loads(Path(__file__).with_name("polarity.toml").read_text(encoding="utf-8"))
 _WHOLE = frozenset(_BUILT["whole"].split())
-_SAYS = read_patterns(_BUILT["patterns"], ANSWER=_BUILT["answer"])
+_SAYS = read_patterns(_BUILT["patterns"], ANSWER=_BUILT["answer"], FORM=_BUILT["form"])
 _TOPICS = {family: compile_pattern(topic) for family, topic in _BUILT["topics"].items()}
 _NO_TOPICS = frozenset(word.rstrip("s") for word in _BUILT["no_topics"].split())
 _ABOUT = {family: compile_pattern(topic) for family, topic in _BUILT["about"].items()}
@@ -62,6 +63,9 @@ def turned(masked: str, check: RequestedCheck) -> str | None:
     permission = _SAYS["permission"].search(piece)
     if permission is not None:
         return _permitted(permission[0])
+    contrast = _SAYS["contrast"].search(text)
+    if contrast is not None and any(contrast.start() <= start < contrast.end() for start, _ in check.spans):
+        return _reason(contrast[0].rstrip(" .!"))
     if is_bound(check.check) or check.kind in ("counts", "hashtags"):
         return _bounded(text, check.spans[0] if check.kind != "citations" else (0, len(text)))
     if not _forbids(masked, check):
@@ -144,6 +148,24 @@ def let_off(check: str, sentence: str, text: str, masked: str, languages: frozen
     return None
 
 
+def allows(check: str, masked: str, thing: Any, others: Iterable[Any]) -> bool:
+    """Return whether a sentence right behind a ban or a limit allows something: "Hearts are allowed."
+
+    thing: a pattern of the words for what the check forbids, or None; others: those for what other checks do, which
+    let nothing off.
+    """
+    match = _SAYS["allows"].search(_blank(_SAYS["forbids_too"], masked))
+    if match is None or not (_forbids_something(check) or is_bound(check)):
+        return False
+    what = match["what"] or ""
+    if _SAYS["allows_nothing"].search(what) is not None or _SAYS["of_manner"].search(what) is not None:
+        return False
+    if thing is not None and thing.search(what) is not None:
+        return True
+    is_link = "https?" not in check and _SAYS["links"].search(what) is not None
+    return not is_link and not any(one.search(what) for one in others)
+
+
 def _shares(sentence: str, after: str) -> bool:
     """Return whether two sentences share a word that says what they are about."""
     topics = [
@@ -165,7 +187,11 @@ def _forbids(masked: str, check: RequestedCheck) -> bool:
         own = masked[max(0, start - 20) : end].casefold()
         lower = max(own.rfind("lower"), own.rfind("small")) > max(own.rfind(sign) for sign in ("upper", "cap"))
         return lower == check.check.startswith("case.upper")
-    return check.check.startswith((*_FORBIDS, "keywords.letter_frequency(at_most=0"))
+    return _forbids_something(check.check)
+
+
+def _forbids_something(check: str) -> bool:
+    return check.startswith((*_FORBIDS, "keywords.letter_frequency(at_most=0"))
 
 
 def _bounded(text: str, span: Span) -> str | None:

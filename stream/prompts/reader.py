@@ -24,7 +24,7 @@ from turnsignal.stream.prompts.counts import doubt_few_words
 from turnsignal.stream.prompts.edges import is_first, is_last
 from turnsignal.stream.prompts.exceptions import excepted
 from turnsignal.stream.prompts.fillers import is_filler
-from turnsignal.stream.prompts.fragments import is_fragment, is_of_other_text, is_of_persona, personas
+from turnsignal.stream.prompts.fragments import is_fragment, is_of_other_text, is_of_persona, is_predicate, personas
 from turnsignal.stream.prompts.hashtags import any_hashtags
 from turnsignal.stream.prompts.headings import UNKNOWN, kind_of, leads_in
 from turnsignal.stream.prompts.instructions import LANGUAGES, Sentence
@@ -48,13 +48,14 @@ from turnsignal.stream.prompts.numerals import NUMBER
 from turnsignal.stream.prompts.parts import goes_on as goes_on_about_it
 from turnsignal.stream.prompts.parts import is_of_whole, part_made
 from turnsignal.stream.prompts.pointers import lifted, points
-from turnsignal.stream.prompts.polarity import is_bound, let_off
+from turnsignal.stream.prompts.polarity import allows, is_bound, let_off
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.reasons import without_reason
 from turnsignal.stream.prompts.sentences import PlacedSentence, made_by_role, placed_sentences
 from turnsignal.stream.prompts.stand_ins import replaced
-from turnsignal.stream.prompts.wording import QUOTED, amounts, mask, read_patterns
+from turnsignal.stream.prompts.steps import steps
+from turnsignal.stream.prompts.wording import QUOTED, VERBS, amounts, mask, read_patterns
 
 MAX_PROPOSALS = 200  #: different checks from one prompt; each of them will run on every response
 MAX_EXEMPT = 50  #: prescribed responses from one prompt
@@ -63,6 +64,8 @@ _DEVICES = ("combination.", "format.title", "content.postscript")  #: checks of 
 _SHOWN = 80  #: characters of another sentence in the reason for a doubt
 _ROLE = 2  #: sentences at the start of a prompt that may say what its answers are
 _FEW = 3  #: words that are too few for a whole response
+_MARKDOWN = "bold, italics, headings, bullet points, numbered lists, tables, code blocks, quotes"  #: its kinds
+_STEP = "may be of one step of a conversation"
 _FOREIGN = "(Only prompts in English are read: here is every sentence.) "
 
 _BUILT = tomllib.loads(Path(__file__).with_name("reader.toml").read_text(encoding="utf-8"))
@@ -70,7 +73,7 @@ _SAYS = read_patterns(
     _BUILT["patterns"],
     LANGUAGE="|".join(LANGUAGES),
     AMOUNT=NUMBER,
-    VERB="".join(line.strip() for line in _BUILT["verbs"].splitlines()),
+    VERB=VERBS,
 )
 
 
@@ -104,7 +107,8 @@ def read_prompt(text: str) -> PromptReading:
     is_named = False  # whether a sentence is about answers that are not the whole of what is written
     is_carried = False  # whether the sentence before is about another text, which the next may go on about
     names: list[str] = []
-    for sentence, read, heading, is_heading, around, _, follows in placed:
+    of_steps = steps(placed)
+    for index, (sentence, read, heading, is_heading, around, _, follows) in enumerate(placed):
         masked, before, about = mask(sentence), about, f"{heading} {sentence}"
         ruled = mask(without_reason(_SAYS["enumerated"].sub("", sentence)))
         earlier_sentence, previous = previous, masked
@@ -122,7 +126,7 @@ def read_prompt(text: str) -> PromptReading:
         part = part if follows else ""
         part_before = "" if is_of_whole(masked) else part
         part = part_before if is_bare or goes_on_about_it(masked) else part_made(masked, order)
-        is_item = previous_leads or (is_item and is_fragment(masked))
+        is_item = previous_leads or (is_item and (is_fragment(masked) or is_predicate(masked)))
         is_named = held is not None and (
             held.named(masked)
             or (held.is_part and held.named(heading))
@@ -180,6 +184,7 @@ def read_prompt(text: str) -> PromptReading:
             other = None if name.startswith(_DEVICES) else elsewhere or (of_a_part if name in of_part else None)
             beside = None if _is_headed_by_edge(name, around, masked) else around
             whose = (kind and kind.doubt(name, masked)) or whose_answers(name, masked, held, is_named=is_named)
+            whose = whose or (_STEP if index in of_steps and _is_of_step(name, masked) else None)
             why = doubt or asked[name] or beside or other or (None if name.startswith("combination.") else whose)
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:
@@ -329,6 +334,11 @@ def _is_length(check: str) -> bool:
     return check.startswith("length.") or is_character_limit(check)
 
 
+def _is_of_step(check: str, masked: str) -> bool:
+    """Return whether a check that a step of a conversation asks for may hold of that step alone."""
+    return (is_first(check) or is_last(check) or _is_length(check)) and not names_all(masked)
+
+
 def _family(check: str) -> str:
     """Return what a check bounds: its name without its bounds."""
     return check.partition("(")[0] if check.startswith("length.") else check
@@ -352,4 +362,8 @@ def _let_off(earlier: Proposal, own: str, sentence: str, masked: str) -> str | N
         masked = without_no_conditions(masked)  # "Never switch to English, even if …" lets nobody off
     name = parse_name(earlier.check)
     thing = NAMED_THINGS.get(str(name.params.get("regex", ""))) if name.family == "pattern.forbid" else None
+    is_markdown = thing is not None and thing.search("markdown") is not None
+    others = [one for one in NAMED_THINGS.values() if not is_markdown or one.search(_MARKDOWN) is None]
+    if allows(earlier.check, without_no_conditions(masked), thing, others):
+        return _in_the_next(sentence)
     return let_off(earlier.check, own, sentence, masked, languages, thing)

@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from turnsignal.stream.prompts.rows import is_ban, is_order, narrows
 from turnsignal.stream.prompts.wording import amounts, mask, read_patterns
 
 MAX_HEADING = 200  #: characters of a heading that the sentences below it see
@@ -255,15 +256,18 @@ class _BlockReader:
         if self._after_blank or not self._columns:
             self._columns, self._after_blank = cells, False
             return
-        if _is_ban(cells, self._columns):
+        if is_ban(cells, self._columns):
             self.blocks.append(PromptBlock(f"{cells[0].strip('*_: ')}: {cells[1]}", self._top(), False, True))
             return
         for index, cell in enumerate(cells):
             above, label = self._top(), " ".join([cells[0], *self._columns[index : index + 1]])
+            if narrowing := narrows(cells, self._columns, index):
+                self.above.append(Above(narrowing[:MAX_HEADING], above, _ITEM))
+                above = len(self.above) - 1
             if index:
                 self.above.append(Above(label[:MAX_HEADING], above, _ITEM))
                 above = len(self.above) - 1
-            if cell and (index or len(cells) == 1 or _SAYS["order"].search(cell) is not None):
+            if cell and (index or len(cells) == 1 or is_order(cell)):
                 self.blocks.append(PromptBlock(cell, above, False, True))
 
     def _begin_item(self, line: str, bare: str, marker: str) -> None:
@@ -271,7 +275,7 @@ class _BlockReader:
         is_dash = not any(map(str.isalnum, marker))
         if _SAYS["clause"].fullmatch(marker) is not None:
             self._in_clause = True
-            indent += marker.strip(" (.):").count(".") - 1  # "2.3.1" is of "2.3"
+            indent += max(0, marker.strip(" (.):").count(".") - 1)  # "2.3.1" is of "2.3"
         elif self._in_clause and not is_dash:
             indent += _CLAUSES  # so is "(a)"
         if bare.endswith(":") or (self._item < 0 and self._after_blank):
@@ -285,7 +289,8 @@ class _BlockReader:
             level_left = level - 1 if self._after_blank and is_dash and not indent else level
         self._pop(level_left)
         self._item, self._after_blank = level, False
-        self._marked = int(marker.strip(" (.)")) if marker.strip(" (.)").isdigit() else 0
+        digits = marker.strip(" (.):§")
+        self._marked = int(digits) if digits.isdigit() else 0
         sign = marker if marker[0] in "❌🚫✗✘⛔" else ""
         self._sentence.append(f"{sign}{bare[len(marker) :]}")
 
@@ -380,12 +385,6 @@ def _marker(bare: str) -> Any:
     if clause is not None and _SAYS["of_a_clause"].match(bare[clause.end() :]) is not None:
         return clause
     return _SAYS["marker"].match(bare)
-
-
-def _is_ban(cells: list[str], columns: list[str]) -> bool:
-    """Return whether a row forbids what it is about: "Emojis | Never" below "Topic | Rule"."""
-    is_pair = len(cells) == len(columns) == 2 and _SAYS["denied"].fullmatch(cells[1]) is not None
-    return is_pair and _SAYS["of_rules"].fullmatch(columns[1].strip("*_: ")) is not None
 
 
 def _is_rule_after(lines: list[str], line: str) -> bool:

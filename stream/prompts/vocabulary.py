@@ -18,6 +18,19 @@ from turnsignal.stream.prompts.wording import QUOTED, amounts, compile_pattern, 
 _OTHERWISE = "says what to use rather than something else"
 _PLACED = "says in which place or sense"
 _SINGLE = "a single letter may be a number or stand for something else"
+_ADDRESS = "is about how somebody is addressed"
+_ADDRESSES = compile_pattern(
+    r"^\W*(?:(?:please|always|only)\s+)*(?:address|(?:call|refer to|speak (?:to|of|about)|talk (?:to|about))\s+"
+    r"(?:(?:the|our|your|all)\s+)?(?:yourself|them|people|everyone|users?|customers?|guests?|visitors?|clients?|callers?"
+    r"|readers?|members?|patients?|students?|players?|employees?|buyers?|sellers?|drivers?|colleagues?))\b"
+)
+#: pronouns that people are addressed by, and that stand for others, too
+_PRONOUNS = frozenset(
+    [
+        *("du", "dich", "dir", "ihr", "sie", "ihnen", "tu", "te", "toi", "vous", "lei", "voi", "tú"),
+        *("usted", "ustedes", "vos", "vosotros", "você", "jij", "u"),
+    ]
+)
 _MONTH = "is the name of a month, too"
 _MONTHS = frozenset({"may", "march", "august"})
 _LISTS = 20  #: how many matches in one sentence are tried as the start of a list of words
@@ -142,13 +155,16 @@ def _prohibited(
     """Yield the checks for words that a sentence forbids; text: the sentence; is_filler: whether only as a filler.
 
     A single letter is doubtful: "I" is forbidden as a pronoun, and stands in "World War I" and "i.e.", too. So is a
-    word that names a month, and a filler that is an ordinary word elsewhere, as "Well"; "basically" is none.
+    word that names a month, one that somebody is addressed by, and a filler that is an ordinary word elsewhere, as
+    "Well"; "basically" is none.
     """
     single = [word for word in words if len(word) == 1]
     ordinary = [word for word in words if is_filler and word not in single and _is_ordinary(word, text)]
     longer = [word for word in words if word not in {*single, *ordinary}]
-    month = _MONTH if not _MONTHS.isdisjoint(word.casefold() for word in longer) else None
-    yield from asked(banned(longer, text), "words", *spans, doubt=doubt or month)
+    named = {word.casefold() for word in longer}
+    other = _MONTH if named & _MONTHS else None
+    other = _ADDRESS if named & _PRONOUNS or _ADDRESSES.search(text) is not None else other
+    yield from asked(banned(longer, text), "words", *spans, doubt=doubt or other)
     yield from asked(banned(ordinary, text), "words", *spans, doubt=doubt or _PLACED)
     yield from asked(banned(single, text), "words", *spans, doubt=doubt or _SINGLE)
 

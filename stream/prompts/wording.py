@@ -18,6 +18,7 @@ MAX_WORDS = 30  #: words read from one list
 
 _BUILT = tomllib.loads(Path(__file__).with_name("wording.toml").read_text(encoding="utf-8"))
 _LEAVES_NONE_OUT = frozenset(_BUILT["leaves_none_out"].split())
+VERBS = "".join(line.strip() for line in _BUILT["verbs"].splitlines())  #: which an order begins with, for a pattern
 
 _OPTIONS = re2.Options()
 _OPTIONS.case_sensitive = False
@@ -43,7 +44,8 @@ _RELATIONS: dict[str, tuple[int | None, int | None]] = {
 _AFTER: dict[str, tuple[int | None, int | None]] = {
     r"or more|\+|at least|at the least|at the very least|minimum|min|or longer": (0, None),
     "or fewer|or less|at most|at the most|at the very most"
-    "|max|maximum|or shorter|tops|is the limit|is the maximum|is the max|is the upper limit"
+    "|max|maximum|as a maximum|as the maximum|as a limit|or shorter|tops"
+    "|is the limit|is the maximum|is the max|is the upper limit"
     "|are the limit|are the maximum|is your limit|is our limit": (None, 0),
 }
 _ALL_RELATIONS = "|".join(sorted("|".join(_RELATIONS).split("|"), key=len, reverse=True))
@@ -200,14 +202,24 @@ def _amount(match: Any, text: str, end: int) -> Amount | None:
     if not unit or (unit != "times" and is_often(count)):
         return None
     n = read_number(count)
-    if more:
-        low, high = sorted((n, read_number(more)))
-        return Amount(unit, low, high, False, match.start(), end, kind)
     behind = groups[_AFTERWORD] if end == match.end() else None
     relation, after = _plain(groups[_RELATION]), _plain(behind or groups[_MID])
-    adds = _adds(relation, after, text[max(0, match.start() - 60) : match.start()])
+    before = text[max(0, match.start() - 60) : match.start()]
+    adds = _adds(relation, after, before)
+    if more:
+        is_kept = not relation and not after and _KEPT.search(before) is not None
+        least, most = sorted((n, read_number(more)))
+        lowest, highest = _bounded(least, most, None if is_kept else adds)
+        return Amount(unit, lowest, highest, False, match.start(), end, kind)
     lowest, highest = (None if add is None else n + add for add in adds or (0, 0))
     return Amount(unit, lowest, highest, adds is None, match.start(), end, kind)
+
+
+def _bounded(low: int, high: int, adds: tuple[int | None, int | None] | None) -> tuple[int | None, int | None]:
+    """Return the bounds of a range; one that is a bound itself, "two or three sentences at most", has no other."""
+    if adds is None or None not in adds:
+        return low, high
+    return (None, high) if adds[0] is None else (low, None)
 
 
 def _said_of(unit: str, match: Any, text: str, last: int) -> tuple[str, str]:
@@ -312,6 +324,8 @@ _NO_DENIAL = compile_pattern(r"\s+(?:forget|hesitate|fail|only|just|matter)\b")
 _LIMIT = compile_pattern(
     r"\b(?:limit|limited|cap|capped|restrict|keep|maximum|max)\b[^.;]{0,40}\b(?:to|of|is|at|:)\s*$|limit:\s*$"
 )
+#: "keep to 2-4 sentences", "keep it short: 2-4 sentences": a range with both bounds
+_KEPT = compile_pattern(r"\bkeep\b[^.;,]{0,40}(?:\b(?:to|at)|:)\s*$")
 _TURN = compile_pattern(
     r"[.;:]|\b(?:but|instead|rather|except|unless|only|must|should|always|and (?:use|write|include|keep)"
     r"|(?:more|fewer|less|longer|shorter) than)\b"

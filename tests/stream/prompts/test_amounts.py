@@ -74,3 +74,23 @@ def test_a_larger_number_at_most_stretches_the_limit(rule: str, most: int) -> No
         f"length.number_sentences(at_least=1,at_most={most},skip_markers=true)",
         None,
     )
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "At most two or three sentences.",
+        "Two or three sentences max.",
+        "Max length: 2-3 sentences.",
+        "Limit answers to 2-3 sentences.",
+        "Never exceed 2-3 sentences.",
+        "Keep answers under 2-3 sentences.",
+    ],
+)
+def test_a_range_that_is_an_upper_bound_has_no_lower_one(prompt: str) -> None:
+    assert sure(prompt) == ["length.number_sentences(at_most=3,skip_markers=true)"]
+
+
+@pytest.mark.parametrize("prompt", ["Keep answers to 2-3 sentences.", "Answer in only 2-3 sentences."])
+def test_a_range_that_answers_are_kept_to_has_both_bounds(prompt: str) -> None:
+    assert sure(prompt) == ["length.number_sentences(at_least=2,at_most=3,skip_markers=true)"]

@@ -63,3 +63,39 @@ def test_what_lets_nothing_off_does_not(form: str, rule: str, other: str) -> Non
 def test_the_reason_names_the_sentence_that_numbers_steps() -> None:
     (one,) = read_prompt(f"{ROLE}- Be friendly.\n- No lists.\n- Number the steps of a guide.\n").proposals
     assert one.doubt == "contradicts “Number the steps of a guide.”"
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("rule", "other"),
+    [
+        ("Never use emojis.", "Hearts are allowed."),
+        ("No links.", "Our own site is OK."),
+        ("No links.", "acme.example is fine."),
+        ("Never use Markdown.", "Bold is fine."),
+        ("Keep replies under 50 words.", "Order summaries don't count."),
+        ("Keep replies under 50 words.", "This excludes the disclaimer."),
+        ('Always start with "Ahoy".', "If it annoys them, drop the Ahoy."),
+        ('Always start with "Ahoy".', "If it annoys them, drop the pirate voice entirely."),
+        ('Always start with "Ahoy".', 'When they ask, stop saying "Ahoy".'),
+        ('Always end with "Acme".', "Once is enough."),
+        ('Always end with "Acme".', "In later messages it can go."),
+    ],
+)
+def test_what_is_allowed_behind_a_rule_doubts_it(form: str, rule: str, other: str) -> None:
+    assert doubts(form, rule, other) == [True]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("rule", "other"),
+    [
+        ("Never use tables.", "Bullet lists are fine."),
+        ("Never use emojis.", "Humour is fine."),
+        ("Never use emojis.", "No exceptions are allowed."),
+        ("Never use tables.", "Plain links are OK."),
+        ('Always start with "Ahoy".', "Never drop the accent."),
+    ],
+)
+def test_what_is_no_thing_of_the_rule_doubts_nothing(form: str, rule: str, other: str) -> None:
+    assert doubts(form, rule, other) == [False]

@@ -57,3 +57,21 @@ def test_a_text_is_told_of_until_a_rule_names_all_answers() -> None:
     prompt = "You can create tickets. Keep them short. No emojis. Never use tables. No links."
     sentences = [one.sentences[0] for one in read_prompt(ROLE + prompt).proposals if one.doubt is None]
     assert sentences == ["Never use tables.", "No links."]
+
+
+STORIES = "You tell bedtime stories to children.\n\n"
+
+
+def test_what_every_story_is_like_binds_no_other_answer() -> None:
+    rules = 'Every story:\n- begins with "Once"\n- has at most 90 words\n- uses no emojis\n'
+    chat = "If the child only wants to chat, answer in one sentence."
+    plain = [one.check for one in read_prompt(f"{STORIES}{rules}").proposals if one.doubt is None]
+    beside_chat = [one.check for one in read_prompt(f"{STORIES}{rules}\n{chat}").proposals if one.doubt is None]
+    assert len(plain) == 3
+    assert beside_chat == plain[2:]  # what every answer is free of, a story is, too
+
+
+def test_what_the_reply_is_free_of_binds_no_text_beside_it() -> None:
+    rules = "The reply:\n- uses no emojis\n- has no tables\n"
+    prompt = f"You help reps answer e-mails.\n\n{rules}\nBefore the reply, write one line for the rep."
+    assert [one.check for one in read_prompt(prompt).proposals if one.doubt is None] == []

@@ -188,3 +188,16 @@ def test_a_next_sentence_that_is_no_exception_is_not_called_one(prompt: str, rea
 )
 def test_a_next_sentence_about_something_else_is_no_exception(prompt: str) -> None:
     assert read_prompt(prompt).proposals[0].doubt is None
+
+
+@pytest.mark.parametrize("prompt", ["No paragraphs, bullet points.", "Not a list, a table.", "No HTML, Markdown."])
+def test_one_form_in_place_of_another_is_not_forbidden(prompt: str) -> None:
+    assert [one.check for one in read_prompt(prompt).proposals if one.doubt is None] == []
+
+
+@pytest.mark.parametrize(
+    "prompt", ["No tables, lists, code.", "No tables or code.", "No tables, no code.", "No tables, please."]
+)
+def test_a_list_of_bans_forbids_each(prompt: str) -> None:
+    sure = [one.check for one in read_prompt(prompt).proposals if one.doubt is None]
+    assert any("|" in check for check in sure)

@@ -408,7 +408,7 @@ def test_instructions_without_a_check_are_listed() -> None:
 
 
 def test_wrapped_lines_are_one_sentence_and_lists_are_not() -> None:
-    wrapped = "Answers to customers of the premium tier, wherever they write from, must never\nuse commas."
+    wrapped = "All of your answers, wherever the customers that get them write from, must never\nuse commas."
     prompt = f"{wrapped}\n- no emojis\n- be kind"
     reading = read_prompt(prompt)
     assert reading.proposals[0].sentences == (wrapped.replace("\n", " "),)

@@ -422,3 +422,19 @@ def test_a_prescribed_reply_after_a_condition_is_exempt() -> None:
 )
 def test_what_is_said_of_something_else_binds_no_answer(prompt: str) -> None:
     assert all(one.doubt is not None for one in read_prompt(prompt).proposals)
+
+
+def test_the_number_of_a_section_is_no_amount() -> None:
+    reading = read_prompt("§1 Never use emojis.\n§2 Keep replies under 50 words.")
+    assert [one.sentences for one in reading.proposals if one.doubt is None] == [
+        ("Never use emojis.",),
+        ("Keep replies under 50 words.",),
+    ]
+
+
+def test_a_section_is_lifted_by_its_number() -> None:
+    (ban, limit) = read_prompt(
+        "§1 Never use emojis.\n§2 Keep replies under 50 words.\n§3 §2 does not apply to lists."
+    ).proposals
+    assert ban.doubt is None
+    assert limit.doubt is not None

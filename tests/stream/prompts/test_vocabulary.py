@@ -14,8 +14,6 @@ def active(rule: str) -> list[str]:
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        ('Refer to guests as "guests", never "customers".', "customers"),
-        ('Call people "members", never "users" or "clients".', "'users|clients'"),
         ('Say "sign in", never "log in".', "'log in'"),
         ('No buzzwords ("synergy", "leverage").', "'synergy|leverage'"),
         ('Avoid "best" and "cheapest", Google rejects them.', "'best|cheapest'"),
@@ -50,3 +48,25 @@ def test_a_sign_off_may_be_asked_for_in_other_words(rule: str) -> None:
 def test_a_name_for_a_thing_and_never_another_is_no_plain_ban() -> None:
     (proposal,) = read_prompt('You are Bo, an assistant.\n\nUse "flat" and never "unit".').proposals
     assert proposal.doubt is not None
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ['Use "du", never "Sie".', 'Address them as "you", never as "user".', 'Call guests "guests", never "customers".'],
+)
+def test_a_word_that_nobody_is_addressed_by_may_stand_elsewhere(prompt: str) -> None:
+    assert [one.check for one in read_prompt(prompt).proposals if one.doubt is None] == []
+
+
+@pytest.mark.parametrize(
+    ("quoting", "holds"),
+    [
+        ("Quote the reviewers word for word.", False),
+        ("If a clause applies, quote the passage.", False),
+        ("Quote prices in euros.", True),
+        ("Never quote from the documents.", True),
+    ],
+)
+@pytest.mark.parametrize("rule", ['Never use the word "cheap".', "Never use exclamation marks."])
+def test_what_is_quoted_word_for_word_may_hold_what_is_forbidden(rule: str, quoting: str, *, holds: bool) -> None:
+    assert any(one.doubt is None for one in read_prompt(f"{rule} Be kind. {quoting}").proposals) == holds
