@@ -15,9 +15,11 @@ that looks like a perfect ranking, and says nothing of what was found.
 
 A product that is mended makes some figures fall for the same reason: who was refused, or left without a word, is now
 heard, complaints included. Where what users say and how many say nothing point to opposite sides, either release could
-be called worse than the other. So one of both words holds, by how many more conversations are known to have gone well
-and how many fewer answers fail: seen from the other release the same numbers are negative, and no order of two releases
-makes either worse by its users. Rankings of a release that cited nothing, or by the place, are no better than others.
+be called worse than the other. So one of both words holds, by how many more conversations went well, a silent one
+counting as half of one that did, and how many fewer answers fail: seen from the other release the same numbers are
+negative, and no order of two releases makes either worse by its users. Where users are only heard more, as where
+answers end with a question, nothing that they say is better. Rankings of a release that cited nothing, or by the place,
+are no better than others.
 
 This is the one place that decides so, of two releases and of two sides that are compared pair by pair.
 """

@@ -10,7 +10,7 @@ that nothing announces.
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 import re2
@@ -301,7 +301,11 @@ def find_secrets(data: bytes) -> Iterator[Span]:
         start, end = match.span()
         if _DIGITS.search(data, start, end) is not None:  # `sk-learn-compatible-estimators` is a word
             yield start, end
-    for match in chain(_BEARER.finditer(data), _ASSIGNED.finditer(data)):
+    for match in _BEARER.finditer(data):
+        start, end = match.span(1)
+        if _DIGITS.search(data, start, end) is not None:
+            yield start, end
+    for match in _ASSIGNED.finditer(data):
         start, end = match.span(1)
         if _DIGITS.search(data, start, end) is not None and _LETTER.search(data, start, end) is not None:
             yield start, end

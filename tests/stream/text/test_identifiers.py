@@ -31,6 +31,7 @@ FOUND = [  # kind, text with what is found between ‹ ›
     ("secret", "key=‹AKIAIOSFODNN7EXAMPLE›"),
     ("secret", "‹ghp_16C7e42F292c6912E7710c838347Ae178B4a›"),
     ("secret", "Authorization: Bearer ‹abc.def-123456789012›"),
+    ("secret", "Authorization: Bearer ‹12345678-9012-3456-7890›"),
     ("secret", "‹eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U›"),
     ("secret", "‹hf_aBcDeFgHiJ0123456789aBcDeFgHiJ01›"),
     ("secret", "‹gsk_aBcDeFgHiJ0123456789aBcDeFgHiJ01›, ‹xai-aBcDeFgHiJ0123456789aBcDeFgHiJ01›"),
