@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import math
 import traceback
 
 from turnsignal.agents.providers.protocol import ProviderCall, ProviderError, ProviderReply
@@ -26,16 +25,18 @@ class SharedBudget:
         self._budget = budget
         self._settled = asyncio.Event()
 
-    async def reserve(self, most: int) -> bool:
-        """Reserve the greatest price of a call; False where what is spent leaves no room for it."""
-        while not self._budget.reserve(most):
+    async def reserve(self, judge: str, greatest: int) -> int | None:
+        """Return what is reserved for a call of this greatest price; None where what is spent leaves no room for it."""
+        while not self._budget.reserve(most := self._budget.worst(judge, greatest)):
             if not self._budget.reserved:
-                return False
+                return None
             await self._settled.wait()
-        return True
+        return most
 
-    def settle(self, most: int, cost: int) -> None:
+    def settle(self, judge: str, greatest: int, most: int, cost: int) -> None:
         """Put the real cost in the place of what was reserved, and let others try again."""
+        if cost > most:
+            self._budget.on_overrun(judge, greatest, cost)
         self._budget.settle(most, cost)
         self._settled.set()
         self._settled = asyncio.Event()
@@ -57,8 +58,9 @@ class JudgeAsker:
         except NothingToJudge as error:
             return make_unjudged(exchange, judge, error.reason, error.detail)
         inquiry = begin_inquiry(judge, material)
-        most = math.ceil(judge.greatest_cost(inquiry.calls, inquiry.most_tokens) * self._endpoint.overrun)
-        if not await self._budget.reserve(most):
+        greatest = judge.greatest_cost(inquiry.calls, inquiry.most_tokens)
+        most = await self._budget.reserve(judge.digest, greatest)
+        if most is None:
             return make_unjudged(
                 exchange, judge, Unjudged.BUDGET, "the budget has no room for the price that it can have"
             )
@@ -66,7 +68,7 @@ class JudgeAsker:
         try:
             return await self._verdict(exchange, material, inquiry, asked)
         finally:
-            self._budget.settle(most, asked.cost)
+            self._budget.settle(judge.digest, greatest, most, asked.cost)
 
     async def answer(self, call: ReservedCall) -> tuple[Verdict, int]:
         """Return the verdict of a call that the docket has named, and what it cost in billionths."""
@@ -117,10 +119,10 @@ class JudgeAsker:
     def _warn_of_overrun(self, call: ProviderCall, reply: ProviderReply) -> None:
         """Say once of an endpoint that it counts more than a call was to take, so that a budget can be passed."""
         read, written = reply.input or 0, reply.output or 0
-        most, before = call.prompt.most_tokens, self._endpoint.overrun
-        self._endpoint.overrun = max(before, read / most, written / call.max_output)
-        if self._endpoint.overrun <= 1 or before > 1:
+        most = call.prompt.most_tokens
+        if self._endpoint.has_overrun or (read <= most and written <= call.max_output):
             return
+        self._endpoint.has_overrun = True
         logger.warning(
             "%s: expected at most %d tokens read and %d written (max_output) for a call, the endpoint counts %d and %d:"
             " they are paid for as counted, and so much is reserved from now on; raise max_output of the judge, or have"

@@ -6,7 +6,7 @@ TURNSIGNAL_JUDGE_<ENDPOINT>_URL, _KEY or _KEY_FILE; four endpoints have a URL of
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
-from urllib.parse import SplitResult
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import SecretStr
 
@@ -19,6 +19,7 @@ KNOWN_URLS = {
     "google": "https://generativelanguage.googleapis.com/v1beta/openai",
     "ollama": "http://localhost:11434/v1",
 }
+_WITH_KEYS = {urlsplit(KNOWN_URLS[name]).hostname for name in ("openai", "anthropic", "google")}
 #: a name without a dot, which is looked up near here; not a number, which is an address anywhere: 134744072 is 8.8.8.8
 _NEAR = re.compile(r"(?!(?:0x[0-9a-f]*|[0-9]+)\Z)[a-z0-9_-]+\Z")
 
@@ -45,7 +46,7 @@ def find_endpoint(name: str, env: Mapping[str, str]) -> Endpoint:
         raise ConfigError(msg)
     parts = _read_url(variable, url)
     key = _read_key(name, env)
-    if key is None and url == KNOWN_URLS.get(name) and name != "ollama":
+    if key is None and parts.hostname in _WITH_KEYS:
         msg = f"{judge_variable(name, 'KEY')}: expected the key of the endpoint {name} that a judge names, got none;"
         msg += f" or put it into a file and name that in {judge_variable(name, 'KEY_FILE')}"
         raise ConfigError(msg)

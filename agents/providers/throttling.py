@@ -63,7 +63,7 @@ class ThrottledEndpoint:
         self._wait = _Waiting(first_wait)
         self._on_request = on_request
         self.at_once = part.at_once
-        self.overrun = 1.0  #: how many times the tokens that a call allows it has counted
+        self.has_overrun = False  #: whether it has counted more tokens than a call allows it, which was said
         self.yielding = 0  #: exchanges in flight with which it failed, and which let others try it first
         self.take_share(1.0)
 

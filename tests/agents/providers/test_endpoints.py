@@ -68,6 +68,7 @@ def test_a_key_goes_in_the_clear_to_this_machine_or_a_name_without_a_dot_only(
     [
         ("lab", {}, "TURNSIGNAL_JUDGE_LAB_URL: expected the URL of the endpoint lab"),
         ("openai", {}, "TURNSIGNAL_JUDGE_OPENAI_KEY: expected the key"),
+        ("lab", {"URL": "https://API.openai.com/v1/"}, "TURNSIGNAL_JUDGE_LAB_KEY: expected the key"),
         ("lab", {"URL": "lab.example"}, "TURNSIGNAL_JUDGE_LAB_URL: expected a URL such as"),
         ("lab", {"URL": "file:///etc/passwd"}, "expected a URL such as"),
         ("lab", {"URL": "http://[oops"}, "expected a URL such as"),
