@@ -87,7 +87,7 @@ def compare(
     from turnsignal.agents.replaying.comparing import compare_results, compare_systems
     from turnsignal.agents.report.comparison import describe_too_few, format_comparison
     from turnsignal.agents.report.tables import print_lines
-    from turnsignal.stream.reports.paired import plan as plan_traffic
+    from turnsignal.stream.reports.planned_traffic import plan as plan_traffic
 
     if plan is not None and not 0 < plan < 1:
         raise click.UsageError("--plan: expected a change between 0 and 1 such as 0.02")

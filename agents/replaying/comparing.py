@@ -17,7 +17,8 @@ from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.wire import SCORES
 from turnsignal.stream.replay import Indexer
 from turnsignal.stream.reports.cases import CasePairs, ConversationRows, SystemCases, compare_cases, pair_cases
-from turnsignal.stream.reports.paired import PairedScores, pair_rows, replaced_rows
+from turnsignal.stream.reports.paired import PairedScores
+from turnsignal.stream.reports.paired_rows import pair_rows, replaced_rows
 
 _EVERY = 2_000  # rows between two words about progress
 

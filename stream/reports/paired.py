@@ -10,21 +10,18 @@ much could be scored, are figures here, too, or users who leave without a word w
 import heapq
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import zip_longest
-from statistics import NormalDist
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from turnsignal.stream.conversations.judged import LEAST
-from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.scores import FOLLOW_UP, Stage
 from turnsignal.stream.reports.first_answers import FirstAnswers
+from turnsignal.stream.reports.paired_rows import Row
 from turnsignal.stream.reports.release_figures import SCALES, ranked_figures
 from turnsignal.stream.statistics.claims import (
     CITES_TOP,
     DOCUMENTS,
     OUTCOMES,
-    PROMISE,
     SAME,
     SAME_DOCUMENTS,
     SAME_FIRST,
@@ -39,14 +36,10 @@ from turnsignal.stream.statistics.claims import (
     says_nothing,
 )
 from turnsignal.stream.statistics.intervals import Clusters, Difference, t_quantile, t_tails
+from turnsignal.stream.statistics.sample_size import least_shown, level_of
 
-POWER = 0.8416212335729143  #: 80 % quantile of the normal distribution
 IDENTICAL, EQUIVALENT, TOO_FEW = "identical", "equivalent", "too few conversations to compare"
 SHOWN = 10  #: conversations that moved most
-
-_Row = Mapping[str, Any]
-_Place = tuple[str, str, str, str | None, str | None]  # conversation, turn, stage, follow-up, feedback or judge
-_MOST_WAITING = 100_000  # rows of one side that the other has not yet: more are not of the same turns
 
 
 class SideScore(NamedTuple):
@@ -103,7 +96,7 @@ class PairedScores:
         self._by: defaultdict[str, float] = defaultdict(float)
         self._most: dict[str, Moved] = {}
 
-    def add(self, before: _Row, after: _Row) -> None:
+    def add(self, before: Row, after: Row) -> None:
         """Take in what both sides say of one exchange at one stage."""
         conversation, turn = before["conversation_id"], before["turn_id"]
         mine, theirs = _scores(before), _scores(after)
@@ -291,115 +284,7 @@ def paired_difference(sums: Clusters) -> Difference:
     return Difference(mean, max(-1.0, mean - half), min(1.0, mean + half), n, t_tails(abs(mean) / error, degrees))
 
 
-def level_of(name: str, primary: str, figures: Collection[str]) -> float:
-    """Return the p below which one of these figures is named.
-
-    The primary has half of the promise to itself. Another one has to stand beside figures that do not differ.
-    """
-    others = sum(figure != primary for figure in figures)
-    return PROMISE / 2 if name == primary else PROMISE / 2 / max(1, others)
-
-
-def least_shown(delta: Difference, level: float) -> float:
-    """Return the smallest difference that this comparison would have named in 80 of 100 cases; level: `level_of` it."""
-    half = (delta.high - delta.low) / 2
-    return half * (_quantile(level) + POWER) / t_quantile(max(1, delta.n - 1))
-
-
-def conversations_needed(delta: Difference, wanted: float, level: float, least_change: float) -> int:
-    """Return how many conversations like these it takes to name a difference in 80 of 100 cases.
-
-    level: `level_of` it; least_change: below `wanted`: what comes out has to be as large, too. Half the squared
-    quantile is for t in the place of the normal distribution (Guenther 1981).
-    """
-    quantile = _quantile(level)
-    shown = least_shown(delta, level)
-    large = shown * POWER / (quantile + POWER)
-    share = max(shown / wanted, large / (wanted - least_change))
-    return math.ceil(delta.n * share * share + quantile * quantile / 2)
-
-
-def _quantile(level: float) -> float:
-    return NormalDist().inv_cdf(1 - level / 2)
-
-
-class Planned(NamedTuple):
-    """What it takes to name a difference in 80 of 100 cases.
-
-    conversations: None where so small a one is never named; days: at the traffic of the recording, None where that has
-    no length.
-    """
-
-    conversations: int | None
-    days: float | None
-
-
-def plan(
-    scores: PairedScores, wanted: float, primary: str, least_change: float, minimum: int = 2
-) -> dict[str, Planned]:
-    """Estimate how much traffic like this it takes to name a difference, for each scorer that differs anywhere.
-
-    primary, least_change, minimum: as in `PairedScores.claimed`.
-    """
-    span = scores.until - scores.since
-    deltas = scores.figures(minimum, primary)
-    planned = {}
-    for name, delta in scores.differences().items():
-        if delta.high <= delta.low:
-            continue
-        if wanted <= least_change:
-            planned[name] = Planned(None, None)
-            continue
-        level = level_of(name, primary, deltas)
-        needed = max(minimum, conversations_needed(delta, wanted, level, least_change))
-        days = needed / delta.n * span / 86_400 if math.isfinite(span) and span > 0 else None
-        planned[name] = Planned(needed, days)
-    return planned
-
-
-def replaced_rows(rows: Iterable[_Row]) -> set[str]:
-    """Return the ids of the rows that later ones correct."""
-    return {replaced for row in rows if (replaced := row.get("replaces")) is not None}
-
-
-def pair_rows(before: Iterable[_Row], after: Iterable[_Row]) -> Iterator[tuple[_Row, _Row]]:
-    """Give the rows of the same exchange and stage of two replays, those left out that later ones correct.
-
-    Both come in the order in which they were written, which is the same but for what a suite changes. Verdicts that
-    only one side has are left out: it was replayed with others, or without. Raises TurnsignalError with the first other
-    row that only one side has.
-    """
-    waiting: tuple[dict[_Place, _Row], dict[_Place, _Row]] = ({}, {})
-    for rows in zip_longest(before, after):
-        for side, row in enumerate(rows):
-            if row is None:
-                continue
-            place = _place(row)
-            other = waiting[1 - side].pop(place, None)
-            if other is None:
-                waiting[side][place] = row
-            else:
-                yield (row, other) if side == 0 else (other, row)
-        if len(waiting[0]) + len(waiting[1]) > _MOST_WAITING:
-            break
-    for side, name in ((0, "first"), (1, "second")):
-        ruled = (place for place in waiting[side] if place[2] != Stage.VERDICT)
-        if (first := next(ruled, None)) is not None:
-            conversation, turn, stage, *_ = first
-            msg = (
-                f"expected two replays of the same turns, got turn {turn!r} of {conversation!r} (stage {stage}) in the"
-                f" {name} alone; two systems that were asked the same questions are compared with --systems"
-            )
-            raise TurnsignalError(msg)
-
-
-def _place(row: _Row) -> _Place:
-    about = row.get("verdict")
-    beside = (row.get("feedback") or {}).get("id") if about is None else f"{about['rubric']} {about['judge']}"
-    return row["conversation_id"], row["turn_id"], row["stage"], row.get("follow_up"), beside
-
-
-def _weight(before: _Row, after: _Row) -> float:
+def _weight(before: Row, after: Row) -> float:
     """Return the inverse of the probability with which both sides have a row; parts of judges are nested."""
     chances = [about["inclusion"] for row in (before, after) if (about := row.get("verdict")) is not None]
     return 1 / max(min(chances), LEAST) if chances else 1.0
@@ -427,14 +312,14 @@ def _revise(claim: Claim | None, delta: Difference, least_change: float) -> Clai
     return claim
 
 
-def _scores(row: _Row) -> dict[str, SideScore]:
+def _scores(row: Row) -> dict[str, SideScore]:
     return {
         score["scorer"]: SideScore(score.get("value"), score.get("label"), score.get("explanation"))
         for score in row["scores"]
     }
 
 
-def _beside(row: _Row) -> dict[str, float]:
+def _beside(row: Row) -> dict[str, float]:
     """Return what a row says that no scorer does: how its conversation went, and what was seen of its answers."""
     beside = dict(row.get("beside", ()))
     for score in row["scores"]:

@@ -13,7 +13,8 @@ from turnsignal.stream.reports.cases import (
     compare_cases,
     pair_cases,
 )
-from turnsignal.stream.reports.paired import PairedScores, plan
+from turnsignal.stream.reports.paired import PairedScores
+from turnsignal.stream.reports.planned_traffic import plan
 
 
 def turn(conversation: str, text: str = "", role: str = "user", **more: Any) -> bytes:

@@ -13,16 +13,13 @@ from turnsignal.stream.reports.paired import (
     IDENTICAL,
     TOO_FEW,
     PairedScores,
-    conversations_needed,
-    least_shown,
-    level_of,
-    pair_rows,
     paired_difference,
-    plan,
-    replaced_rows,
 )
+from turnsignal.stream.reports.paired_rows import pair_rows, replaced_rows
+from turnsignal.stream.reports.planned_traffic import plan
 from turnsignal.stream.statistics.claims import BETTER, CHANGED, WORSE, claims
 from turnsignal.stream.statistics.intervals import Clusters, Difference
+from turnsignal.stream.statistics.sample_size import conversations_needed, least_shown, level_of
 
 
 def row(conversation: str, turn: str, stage: str = "response", **values: Any) -> dict[str, Any]:
