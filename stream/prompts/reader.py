@@ -108,7 +108,7 @@ def read_prompt(text: str) -> PromptReading:
     is_carried = False  # whether the sentence before is about another text, which the next may go on about
     names: list[str] = []
     of_steps = steps(placed)
-    for index, (sentence, read, heading, is_heading, around, _, follows) in enumerate(placed):
+    for index, (sentence, read, heading, is_heading, around, _, follows, _) in enumerate(placed):
         masked, before, about = mask(sentence), about, f"{heading} {sentence}"
         ruled = mask(without_reason(_SAYS["enumerated"].sub("", sentence)))
         earlier_sentence, previous = previous, masked
@@ -203,7 +203,10 @@ def read_prompt(text: str) -> PromptReading:
     plainly = sum(any(name in sure for name in names) for names in covered)
     exemptions = tuple(exempt.values())
     proposals = list(any_hashtags(any_bullets(proposals, text)))
-    return PromptReading(tuple(proposals), tuple(uncovered), plainly + prescribed, len(covered) - plainly, exemptions)
+    reading = PromptReading(
+        tuple(proposals), tuple(uncovered), plainly + prescribed, len(covered) - plainly, exemptions
+    )
+    return reading.quoting({one.sentence: one.written for one in placed})
 
 
 def _is_role(masked: str, rules: list[str]) -> bool:

@@ -1,5 +1,6 @@
 """Readings: what is read from a prompt."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 
@@ -36,3 +37,14 @@ class PromptReading(NamedTuple):
     covered: int
     doubtful: int
     exempt: tuple[Exemption, ...] = ()
+
+    def quoting(self, written: Mapping[str, str]) -> "PromptReading":
+        """Return the same with its sentences as they were written; those that `written` does not have, as they are."""
+        return self._replace(
+            proposals=tuple(
+                one._replace(sentences=tuple(written.get(sentence, sentence) for sentence in one.sentences))
+                for one in self.proposals
+            ),
+            uncovered=tuple(written.get(sentence, sentence) for sentence in self.uncovered),
+            exempt=tuple(one._replace(sentence=written.get(one.sentence, one.sentence)) for one in self.exempt),
+        )

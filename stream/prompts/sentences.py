@@ -39,6 +39,7 @@ from turnsignal.stream.prompts.polarity import narrowed
 from turnsignal.stream.prompts.reasons import without_reason
 from turnsignal.stream.prompts.siblings import counterparts
 from turnsignal.stream.prompts.structure import PromptBlock, read_structure
+from turnsignal.stream.prompts.third_person import headed_to, own_names, spoken_to
 from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, read_patterns
 
 MAX_SENTENCE = 2_000  #: characters read from one sentence
@@ -61,10 +62,10 @@ _FIRST = 4  #: sentences that say what an assistant is there for
 class PlacedSentence(NamedTuple):
     """A sentence, on one line and cut to MAX_SENTENCE, with what stands around it.
 
-    sentence: as written, without signs for bold; read: as it is to be read, a label left out or joined to it; heading:
-    the headings above; is_heading: whether it is one; doubt: why it may not
-    hold of every answer as it is read, None if all around it is general; number: that of its rule, 0 for none;
-    follows: whether another sentence comes before it in its paragraph or item.
+    sentence: without signs for bold, said to the assistant where it is said of it; read: as it is to be read, a label
+    left out or joined to it; heading: the headings above; is_heading: whether it is one; doubt: why it may not hold of
+    every answer as it is read, None if all around it is general; number: that of its rule, 0 for none; follows: whether
+    another sentence comes before it in its paragraph or item; written: as the prompt has it.
     """
 
     sentence: str
@@ -74,6 +75,7 @@ class PlacedSentence(NamedTuple):
     doubt: str | None
     number: int = 0
     follows: bool = False
+    written: str = ""
 
 
 def placed_sentences(text: str) -> tuple[list[PlacedSentence], str]:
@@ -81,7 +83,15 @@ def placed_sentences(text: str) -> tuple[list[PlacedSentence], str]:
     blocks, above = read_structure(text)
     around = surroundings(above)
     blocks = [block for block in blocks if block.above < 0 or not around[block.above].is_example]
-    split = [list(_split(block.text)) for block in blocks]
+    written = [list(_split(block.text)) for block in blocks]
+    names = own_names(
+        [mask(one) for block, ones in zip(blocks, written, strict=True) if not block.is_heading for one in ones]
+    )
+    above = [one._replace(label=headed_to(one.label, names)) for one in above]
+    split = [
+        ones if block.is_heading else [spoken_to(one, names) for one in ones]
+        for block, ones in zip(blocks, written, strict=True)
+    ]
     product = ordered(mask(sentence) for sentences in split for sentence in sentences)
     made = made_by_role(
         mask(sentence)
@@ -98,9 +108,10 @@ def placed_sentences(text: str) -> tuple[list[PlacedSentence], str]:
         )
     several = {above: counterparts(beside) for above, beside in labels.items()}
     placed: list[PlacedSentence] = []
-    for block, sentences in zip(blocks, split, strict=True):
+    for block, sentences, wrote in zip(blocks, split, written, strict=True):
         surrounding = around[block.above] if block.above >= 0 else Surroundings()
-        placed += _place(block, sentences, surrounding, words, several[block.above])
+        ones = _place(block, sentences, surrounding, words, several[block.above])
+        placed += [one._replace(written=text) for one, text in zip(ones, wrote, strict=True)]
     return placed, product
 
 
