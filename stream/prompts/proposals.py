@@ -23,6 +23,7 @@ from turnsignal.stream.prompts.narrower import only_some
 from turnsignal.stream.prompts.openers import openers
 from turnsignal.stream.prompts.placeholders import placeholder_in
 from turnsignal.stream.prompts.polarity import reaches, turned
+from turnsignal.stream.prompts.qualified import qualifies
 from turnsignal.stream.prompts.vocabulary import keywords, otherwise
 from turnsignal.stream.prompts.wording import (
     QUOTED,
@@ -66,6 +67,7 @@ def propose(sentence: Sentence) -> dict[str, str | None]:
     for check, doubt in zip(requested, doubts(sentence.masked, requested, signs, sentence.scope), strict=True):
         doubt = doubt or turned(sentence.masked, check) or _placeholder(sentence.text, check)
         doubt = doubt or only_some(sentence.masked, check) or of_counted(sentence.masked, check)
+        doubt = doubt or qualifies(sentence.masked, check, sentence.scope.product)
         proposed[check.check] = proposed.get(check.check, doubt) and doubt
     return proposed
 
