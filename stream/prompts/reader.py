@@ -49,6 +49,7 @@ from turnsignal.stream.prompts.parts import goes_on as goes_on_about_it
 from turnsignal.stream.prompts.parts import is_of_whole, part_made
 from turnsignal.stream.prompts.pointers import lifted, points
 from turnsignal.stream.prompts.polarity import allows, is_bound, let_off
+from turnsignal.stream.prompts.pronouns import taken_back
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.reasons import without_reason
@@ -194,7 +195,7 @@ def read_prompt(text: str) -> PromptReading:
             prescribed += 1
         elif _orders(masked) if is_heading else not leads_in(sentence):
             uncovered.append(sentence)
-    proposals = lifted(list(proposed.values()), placed)
+    proposals = taken_back(lifted(list(proposed.values()), placed), placed)
     proposals = settle(proposals, placed, exempt, is_one_text=bool(order))
     prescribing = {one.sentence for one in exempt.values()}
     proposals = replaced(excepted(proposals, placed, prescribing), placed, prescribing)
