@@ -103,7 +103,8 @@ def _ends(sentence: Sentence) -> Iterator[RequestedCheck]:
             doubt = None if more is None else f"more may follow it ({more[0].strip(' ,')} …)"
             phrase = "|".join(_spaced(one) for one in phrases)
             phrase = f"(?:{phrase})" if len(phrases) > 1 else phrase
-            if negated(sentence.masked, match.start()):
+            contrast = SAYS["but_not_with"].search(sentence.masked[match.start() : quotes[0].start()])
+            if contrast is not None or negated(sentence.masked, match.start()):
                 edge = rf"{phrase}{_TAIL}\z" if at_end else rf"\A\W*{phrase}(?:\W|\z)"
                 name = write_name("pattern.forbid", {"regex": f"(?i){edge}"})
             elif at_end and len(phrases) == 1 and SAYS["to_the_letter"].search(sentence.masked) is not None:
@@ -112,6 +113,8 @@ def _ends(sentence: Sentence) -> Iterator[RequestedCheck]:
                 edge = rf"{phrase}{_TAIL}\z" if at_end else rf"\A{_opened(phrases)}"
                 name = write_name("pattern.require", {"regex": f"(?i){edge}"})
             spans = [(match.start(), match.start() + 1), *(quote.span() for quote in quotes)]
+            if contrast is not None:  # "…, not with a preamble such as"
+                spans.append((match.start() + contrast.start(), quotes[0].start()))
             yield from asked([name], "edges", *spans, doubt=doubt)
             break
 

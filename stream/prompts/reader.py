@@ -149,7 +149,7 @@ def read_prompt(text: str) -> PromptReading:
         last, names = () if is_heading else names, []
         instructs = any(_SAYS["instructs"].search(text) for text in (masked, mask(read)))
         if exemption is None and (_permits(ruled) or not instructs):
-            if _orders(masked) if is_heading else _may_ask(ruled) and not _permits(ruled) and not leads_in(sentence):
+            if _orders(masked) if is_heading else _is_listed(ruled, is_item=is_item) and not leads_in(sentence):
                 uncovered.append(sentence)
             continue
         if exemption is not None and len(exempt) < MAX_EXEMPT:
@@ -190,7 +190,8 @@ def read_prompt(text: str) -> PromptReading:
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:
             covered.append(names)
-            uncovered += _beside(sentence, masked, names)
+            is_shown = any(sentence in proposed[name].sentences for name in names)
+            uncovered += _beside(sentence, masked, names) if is_shown else [sentence]
         elif exemption is not None:
             prescribed += 1
         elif _orders(masked) if is_heading else not leads_in(sentence):
@@ -271,7 +272,7 @@ def _may_ask(masked: str) -> bool:
     """Return whether a sentence may be an instruction although no usual wording of one stands in it."""
     if _SAYS["demands"].search(masked) or _SAYS["allots"].search(masked):
         return True
-    if _SAYS["in_a_case"].search(masked) and _SAYS["tells"].search(masked) is None:
+    if _SAYS["in_a_case"].search(masked) and (_SAYS["tells"].search(masked) is None or "·" in masked):
         return True
     if _SAYS["describes"].search(masked):
         return False
@@ -281,6 +282,11 @@ def _may_ask(masked: str) -> bool:
         return True
     imperative = _SAYS["imperative"].search(masked) is not None and _SAYS["declarative"].search(masked) is None
     return imperative or any(_SAYS[key].search(masked) is not None for key in ("looks", "given"))
+
+
+def _is_listed(masked: str, *, is_item: bool) -> bool:
+    """Return whether a sentence that no usual wording makes an instruction is listed; is_item: below a colon."""
+    return (_may_ask(masked) or (is_item and is_predicate(masked))) and not _permits(masked)
 
 
 def _is_fragment(masked: str) -> bool:
@@ -366,6 +372,8 @@ def _let_off(earlier: Proposal, own: str, sentence: str, masked: str) -> str | N
         masked = without_no_conditions(masked)  # "Never switch to English, even if …" lets nobody off
     name = parse_name(earlier.check)
     thing = NAMED_THINGS.get(str(name.params.get("regex", ""))) if name.family == "pattern.forbid" else None
+    if _SAYS["of_all"].search(masked) is not None and (thing is None or thing.search(masked) is None):
+        return None  # "Every answer must be shorter than …" is a rule of its own
     is_markdown = thing is not None and thing.search("markdown") is not None
     others = [one for one in NAMED_THINGS.values() if not is_markdown or one.search(_MARKDOWN) is None]
     if allows(earlier.check, without_no_conditions(masked), thing, others):
