@@ -42,7 +42,7 @@ def qualifies(masked: str, check: RequestedCheck, product: Collection[str] = ())
 
 
 def _is_of_quote(masked: str, check: RequestedCheck) -> bool:
-    """Return whether the words of a check are said of the quote before them: '"X" in capitals', '"X" without emojis'."""
+    """Return whether the words of a check are said of the quote before them: '"X" in capitals'."""
     start, end = check.spans[0]
     quoted = masked.rfind("·", 0, start)
     behind = _SAYS["of_quote"].search(masked[quoted : max(end, quoted)]) if quoted >= 0 else None

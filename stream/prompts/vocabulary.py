@@ -68,7 +68,9 @@ def keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
         start = answered.end() - 1
         words = _words(sentence.text[start : start + len(SAYS["until"].split(masked[start:], 1)[0])], "")
         if words and all(len(word.split()) > 1 for word in words):  # "never answer "yes"" forbids no other yes
-            yield from _prohibited(words, sentence.text, answered.span(), *_spans(words, sentence.text, start, len(masked)))
+            yield from _prohibited(
+                words, sentence.text, answered.span(), *_spans(words, sentence.text, start, len(masked))
+            )
             return
     named = SAYS["names_names"].search(masked)
     if named is not None:

@@ -42,7 +42,8 @@ def test_an_exception_reaches_the_rule_before_it(rule: str, exception: str, betw
 
 
 @pytest.mark.parametrize(
-    ("rule", "exception"), [("Do not include links.", "The status page may be linked."), (LANGUAGE, "Switch when they do.")]
+    ("rule", "exception"),
+    [("Do not include links.", "The status page may be linked."), (LANGUAGE, "Switch when they do.")],
 )
 def test_what_lets_it_be_contradicts_the_rule(rule: str, exception: str) -> None:
     proposals = read_prompt(f"You are Bo, an assistant.\n\n- {rule}\n- Be kind.\n- {exception}").proposals
