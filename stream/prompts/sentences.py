@@ -140,7 +140,8 @@ def _split(block: str) -> Iterator[str]:
 
 def _quoted(ban: Any) -> str:
     """Put what must not be said in quotation marks, so that no semicolon parts it from its ban."""
-    return ban["lead"] + ", ".join(f'"{phrase.strip()}"' for phrase in ban["list"].split(";") if phrase.strip())
+    lead: str = ban["lead"]
+    return lead + ", ".join(f'"{phrase.strip()}"' for phrase in ban["list"].split(";") if phrase.strip())
 
 
 def _denials(sentence: str) -> Iterator[str]:
