@@ -13,7 +13,7 @@ from turnsignal.stream.prompts.wording import amounts, read_patterns
 
 _BUILT = tomllib.loads(Path(__file__).with_name("qualified.toml").read_text(encoding="utf-8"))
 _SAYS = read_patterns(_BUILT["patterns"], **{name.upper(): _BUILT[name] for name in ("parts", "case", "alone")})
-_OF_QUOTE = ("case", "commas", "counts", "letters", "things")  #: kinds that may be of a quote before them
+_OF_QUOTE = ("case", "commas", "counts", "language", "letters", "things")  #: kinds that may be of a quote before them
 _OF_PART = ("counts", "commas")  #: kinds that may be of a part before them
 _SAID = ("words", "edges")  #: kinds whose spans are quotes
 _FORBID = ("keywords.forbidden_words", "pattern.forbid")

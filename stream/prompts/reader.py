@@ -149,7 +149,11 @@ def read_prompt(text: str) -> PromptReading:
         last, names = () if is_heading else names, []
         instructs = any(_SAYS["instructs"].search(text) for text in (masked, mask(read)))
         if exemption is None and (_permits(ruled) or not instructs):
-            if _orders(masked) if is_heading else _is_listed(ruled, is_item=is_item) and not leads_in(sentence):
+            if (
+                _orders(masked)
+                if is_heading
+                else _is_listed(ruled, heading, is_item=is_item) and not leads_in(sentence)
+            ):
                 uncovered.append(sentence)
             continue
         if exemption is not None and len(exempt) < MAX_EXEMPT:
@@ -284,8 +288,13 @@ def _may_ask(masked: str) -> bool:
     return imperative or any(_SAYS[key].search(masked) is not None for key in ("looks", "given"))
 
 
-def _is_listed(masked: str, *, is_item: bool) -> bool:
-    """Return whether a sentence that no usual wording makes an instruction is listed; is_item: below a colon."""
+def _is_listed(masked: str, heading: str, *, is_item: bool) -> bool:
+    """Return whether a sentence that no usual wording makes an instruction is listed.
+
+    is_item: whether it stands below a colon. Words alone are what to say in the case that the heading names.
+    """
+    if _SAYS["quote_alone"].fullmatch(masked) is not None and _SAYS["of_a_case"].search(heading) is not None:
+        return True
     return (_may_ask(masked) or (is_item and is_predicate(masked))) and not _permits(masked)
 
 

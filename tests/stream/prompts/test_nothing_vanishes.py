@@ -112,3 +112,8 @@ def test_what_every_answer_holds_is_read_below_a_list_of_it(lead: str) -> None:
         ("keywords.existence(words='For professionals only')", None)
     ]
     assert reading.uncovered == ("A greeting",)
+
+
+def test_what_to_say_in_the_case_of_a_heading_is_listed() -> None:
+    reading = read_prompt('You are Bo.\n\n## When nobody is there\n\n"We are closed. Please call."\n')
+    assert reading.uncovered == ('"We are closed. Please call."',)

@@ -35,6 +35,7 @@ ROLE = "You are Bo, an assistant.\n\n"
         ("Every reply ends with the line: Stay safe.", "pattern.require(regex='(?i)Stay"),
         ('Never answer "no comment".', "keywords.forbidden_words(words='no comment')"),
         ("Do not say the following: shall I; if so, I can.", "keywords.forbidden_words(words='shall I|if so, I can')"),
+        ('Do not use the following words: "cheap", "free".', "keywords.forbidden_words(words='cheap|free')"),
         ('Never "game-changer", "unique".', "keywords.forbidden_words(words='game-changer|unique')"),
         ("So: no line begins with #.", "pattern.forbid"),
         ('That means you don\'t write "is free".', "keywords.forbidden_words(words='is free')"),

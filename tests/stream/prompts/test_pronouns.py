@@ -63,6 +63,7 @@ def test_it_is_the_rule_that_it_can_be() -> None:
         "We keep it simple.",
         "If users need it, offer help.",
         "You have 3 tools.",
+        "Some rooms have them.",
         "Answers need no sources, no matter how long the question is.",
         "Your account may be linked to Google.",
     ],

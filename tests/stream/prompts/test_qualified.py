@@ -18,6 +18,7 @@ def sure(rule: str) -> list[str]:
         ('Always include "NO ADVICE", in capitals.', ["keywords.existence"]),
         ('Include "NO ADVICE" in one sentence.', ["keywords.existence"]),
         ('Start with "Hello" without emojis.', ["pattern.require"]),
+        ('End every answer with "Bye" in English only.', ["pattern.require"]),
         ('Include "fees" without "prices".', []),
     ],
 )
