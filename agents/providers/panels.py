@@ -7,6 +7,7 @@ from dataclasses import replace
 from turnsignal.agents.providers.asking import JudgeAsker, SharedBudget
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
 from turnsignal.stream.judging.deliberation import Deliberation
+from turnsignal.stream.judging.docket import SUSPECT
 from turnsignal.stream.judging.docket_entries import ReservedCall
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.judges import NANO, Judge
@@ -25,15 +26,15 @@ class PanelAsker:
 
     async def answer(self, call: ReservedCall) -> tuple[Verdict, int]:
         """Return the verdict of a call that the docket has named, and what it cost in billionths."""
-        verdict = await self.ask(call.exchange)
+        verdict = await self.ask(call.exchange, tells=call.attempt <= SUSPECT)
         return verdict, round(verdict.cost * NANO)
 
-    async def ask(self, exchange: ExchangeRecord) -> Verdict:
-        """Return the verdict; never raises for anything that an endpoint or a text does."""
+    async def ask(self, exchange: ExchangeRecord, *, tells: bool = True) -> Verdict:
+        """Return the verdict; never raises for anything that an endpoint or a text does. tells: as in `Attempts`."""
         deliberation = Deliberation(self._judge, exchange)
         asked: list[Verdict] = []
         while deliberation.asks:
-            answers = (self._askers[member].ask(exchange) for member in deliberation.asks)
+            answers = (self._askers[member].ask(exchange, tells=tells) for member in deliberation.asks)
             verdicts = await asyncio.gather(*answers)
             asked += verdicts
             deliberation.on_verdicts(verdicts)
