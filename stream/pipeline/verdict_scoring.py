@@ -9,10 +9,12 @@ from typing import Any
 
 import msgspec
 
-from turnsignal.stream.conversations.judged import Fate, JudgedMemory, VerdictFacts, named
+from turnsignal.stream.conversations.judged import LEFT_OUT, NO_SIGNAL, UNREAD, Fate, JudgedMemory, VerdictFacts, named
 from turnsignal.stream.conversations.state import Conversation, Limits
 from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.judging.deliberation import JUROR
 from turnsignal.stream.judging.forgotten import is_forgotten
+from turnsignal.stream.judging.inquiry import JUDGE
 from turnsignal.stream.judging.judges import JudgePart, is_rubric_file
 from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.pipeline.effects import VerdictRow
@@ -20,11 +22,15 @@ from turnsignal.stream.pipeline.row_head import RowHead
 from turnsignal.stream.records.environments import read_environment
 from turnsignal.stream.records.scores import Stage, Unscored, row_id
 from turnsignal.stream.records.turns import MAX_AHEAD
-from turnsignal.stream.records.verdicts import Verdict, scorer_of
+from turnsignal.stream.records.verdicts import Unjudged, Verdict, scorer_of
 
 _STAGE = Stage.VERDICT.value
 _DUPLICATE = Fate.DUPLICATE  # found in its class in a thousand steps, for every verdict
-_LEFT_OUT = (Unscored.SAMPLED_OUT, Unscored.BUDGET)
+_LEFT_OUT = (Unjudged.SAMPLED_OUT, Unjudged.BUDGET)
+#: what a verdict says of its exchange where it has no value; whatever else there is, nobody has read the exchange
+_OF_EXCHANGE = (Unjudged.NO_SIGNAL, Unjudged.NOT_APPLICABLE, Unjudged.NO_RETRIEVAL, Unjudged.NO_JUDGMENTS)
+_DISAGREE = (Unjudged.TIE, Unjudged.QUORUM)  # of jurors, who may have failed
+_JURORS = (JUDGE, JUROR)
 _encode_row = msgspec.json.Encoder().encode
 
 
@@ -80,8 +86,8 @@ class Judged:
         verdict = self.verdict
         value = verdict.value if verdict.environment == environment else None
         about = (verdict.id, verdict.row or verdict.turn_id, verdict.time, self.scorer, verdict.judge.version)
-        left_out = self.unscored in _LEFT_OUT
-        fate, earlier = memory.take(VerdictFacts(*about, value, verdict.inclusion, verdict.turn_id, left_out))
+        kept_as = UNREAD if self.unscored is None else _kept_as(verdict)
+        fate, earlier = memory.take(VerdictFacts(*about, value, verdict.inclusion, verdict.turn_id, kept_as))
         encoded = None if fate is _DUPLICATE else self.encode()
         return VerdictRow(encoded, fate, verdict, self.scorer, self.unscored, earlier)
 
@@ -142,6 +148,17 @@ class Judged:
             ),
         )
         return _encode_row(written)
+
+
+def _kept_as(verdict: Verdict) -> int:
+    """Return as what a conversation keeps a verdict without a value: whether the exchange was read, or was to be."""
+    reason = verdict.unscored
+    if reason in _LEFT_OUT:
+        return LEFT_OUT
+    if reason in _DISAGREE:
+        votes = [step.unscored for step in verdict.steps if step.step in _JURORS]
+        return NO_SIGNAL if all(vote is None or vote in _OF_EXCHANGE for vote in votes) else UNREAD
+    return NO_SIGNAL if reason in _OF_EXCHANGE else UNREAD
 
 
 def describe_judged(state: Conversation) -> dict[str, Any]:

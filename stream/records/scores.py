@@ -30,6 +30,7 @@ class Unscored(StrEnum):
     TIE = "tie"  #: as many jurors find it good as bad
     QUORUM = "quorum"  #: too few jurors have a value
     NO_EVIDENCE = "no_evidence"  #: nothing was read that says how the conversation went
+    UNREAD = "unread"  #: the judge has not read every follow-up of the conversation
     CUT = "cut"  #: the recording ends before the conversation does
     NO_SIGNAL = "no_signal"  #: no rule recognises the message
     UNKNOWN_TURN = "unknown_turn"  #: feedback about a response that is not known, or not any more

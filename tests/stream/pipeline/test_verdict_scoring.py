@@ -1,5 +1,6 @@
 """Verdicts have one row each, and leave the same behind in whatever order they come among turns, and however often."""
 
+import itertools
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -21,7 +22,7 @@ from turnsignal.stream.pipeline.series import SeriesProcessor, restore_series
 from turnsignal.stream.records.observations import read_observations
 from turnsignal.stream.records.scores import SCORE_RECORDS
 from turnsignal.stream.records.summaries import SUMMARIES
-from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, Verdict
+from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, Verdict, VerdictStep
 from turnsignal.stream.records.wire import CONVERSATIONS, SCORES, SERIES, OutputRecord
 from turnsignal.stream.suite import Suite, parse_suite
 from turnsignal.stream.testing import T0, FakeRecord, decoded, reply, user
@@ -248,6 +249,35 @@ def test_of_conversations_that_a_judge_was_not_asked_about_not_even_the_unanswer
 def test_a_conversation_of_which_a_judge_was_asked_about_a_part_has_no_value() -> None:
     score = score_of_conversation(0.5, [Judgement(None, 0.9), Judgement(unscored=Unjudged.SAMPLED_OUT)])
     assert (score["value"], score["unscored"]) == (None, "sampled_out")
+
+
+OF_EXCHANGE = {Unjudged.NO_SIGNAL, Unjudged.NOT_APPLICABLE, Unjudged.NO_RETRIEVAL, Unjudged.NO_JUDGMENTS}
+NOT_ASKED = {Unjudged.SAMPLED_OUT, Unjudged.BUDGET}
+
+
+@pytest.mark.parametrize("read", [0.9, 0.2])
+@pytest.mark.parametrize("reason", sorted({*Unjudged} - OF_EXCHANGE - NOT_ASKED - {Unjudged.TIE, Unjudged.QUORUM}))
+def test_a_conversation_has_no_value_where_one_follow_up_was_not_read_whatever_was_read_in_others(
+    reason: Unjudged, read: float
+) -> None:
+    for answers in itertools.permutations([Judgement(None, read), Judgement(unscored=reason)]):
+        score = score_of_conversation(1.0, list(answers))
+        assert (score["value"], score["unscored"]) == (None, "unread")
+
+
+@pytest.mark.parametrize("reason", sorted(OF_EXCHANGE))
+def test_a_follow_up_that_says_nothing_of_the_answer_counts_for_nothing(reason: Unjudged) -> None:
+    assert score_of_conversation(1.0, [Judgement(None, 0.2), Judgement(unscored=reason)])["label"] == "abandoned"
+
+
+@pytest.mark.parametrize("reason", [Unjudged.TIE, Unjudged.QUORUM])
+def test_jurors_who_do_not_agree_have_read_the_follow_up_and_those_who_fail_have_not(reason: Unjudged) -> None:
+    votes = [VerdictStep("juror", "a", "related", 0.9), VerdictStep("juror", "b", "other", unscored=Unjudged.NO_SIGNAL)]
+    failed = VerdictStep("juror", "c", unscored=Unjudged.TIMEOUT)
+    cheaper = VerdictStep("small", "s", unscored=Unjudged.PROVIDER)
+    for steps, value in (([cheaper, *votes], 1.0), ([*votes, failed], None)):
+        split = Judgement(unscored=reason, steps=steps)
+        assert score_of_conversation(1.0, [split, Judgement(None, 0.9)])["value"] == value
 
 
 def test_a_judged_conversation_says_with_what_probability_it_was_judged() -> None:
