@@ -11,12 +11,10 @@ import msgspec
 
 from turnsignal.stream.conversations.judged import LEFT_OUT, NO_SIGNAL, UNREAD, Fate, JudgedMemory, VerdictFacts, named
 from turnsignal.stream.conversations.state import Conversation, Limits
-from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.judging.deliberation import JUROR
 from turnsignal.stream.judging.forgotten import is_forgotten
 from turnsignal.stream.judging.inquiry import JUDGE
-from turnsignal.stream.judging.judges import JudgePart, is_rubric_file
-from turnsignal.stream.judging.rubric_files import choose_rubric
+from turnsignal.stream.judging.judges import JudgePart, judged_scorer, readable_rubric
 from turnsignal.stream.pipeline.effects import VerdictRow
 from turnsignal.stream.pipeline.row_head import RowHead
 from turnsignal.stream.records.environments import read_environment
@@ -170,25 +168,23 @@ def describe_judged(state: Conversation) -> dict[str, Any]:
 
 
 class ExpectedJudges:
-    """Who is to judge the exchanges of each stage, by the suite; judges whose rubric is a file are not waited for."""
+    """Who is to judge the exchanges of each stage, by the suite.
+
+    A judge whose rubric stands in a file that cannot be read here is not waited for: its stage is not known.
+    """
 
     def __init__(self, judges: Sequence[JudgePart]) -> None:
         self._scorers: dict[str, list[str]] = {Stage.RESPONSE: [], Stage.FOLLOW_UP: []}
+        self._are_known = True
         for part in judges:
-            stage = _stage_of(part)
-            if stage is not None:
-                self._scorers[stage].append(scorer_of(part.rubric, part.name))
+            rubric = readable_rubric(part)
+            if rubric is None:
+                self._are_known = False
+            else:
+                self._scorers[rubric.stage].append(judged_scorer(part))
 
     def expect(self, state: Conversation, stage: Stage, row: str, time: float) -> None:
         """Take in that an exchange of a conversation goes to the judges of its stage. row: id of its score row."""
-        if scorers := self._scorers[stage]:
+        scorers = self._scorers[stage]
+        if scorers or not self._are_known:  # a verdict that nobody waits for may come all the same, and is to count
             state.judged_memory().expect(row, time, scorers)
-
-
-def _stage_of(part: JudgePart) -> str | None:
-    if is_rubric_file(part.rubric):
-        return None
-    try:
-        return choose_rubric(part.rubric).rubric.stage
-    except ConfigError:  # one of a user's own, known to the judge app alone
-        return None

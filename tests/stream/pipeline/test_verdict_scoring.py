@@ -2,7 +2,9 @@
 
 import itertools
 from dataclasses import replace
+from importlib.resources import files
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.stream.judging.judged import JUDGES, exchanges, judges_of, record, verdicts
 from turnsignal.stream.conversations.state import VERSION, restore
+from turnsignal.stream import judging
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.verdicts import make_unjudged, make_verdict
 from turnsignal.stream.pipeline.batch_result import BatchResult
@@ -300,6 +303,36 @@ def score_of_conversation(inclusion: float, answers: list[Judgement], last: str 
     score: dict[str, Any] = rows(batch.outputs, "close")[-1]["scores"][-1]
     assert score["scorer"] == "conversation(by=strong)"
     return score
+
+
+# -- a rubric in a file ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own_rubrics(tmp_path: Path) -> str:
+    """A suite's part of the judges of `JUDGES`, with copies of their rubrics as files."""
+    suite = JUDGES
+    for name in ("follow_up", "groundedness"):
+        own = tmp_path / f"{name}.toml"
+        own.write_text(files(judging).joinpath("rubrics", own.name).read_text(encoding="utf-8"), encoding="utf-8")
+        suite = suite.replace(f'"{name}"', f'"{own}"')
+    return suite
+
+
+def test_a_rubric_in_a_file_reaches_rows_and_summaries_as_one_that_comes_with_turnsignal(own_rubrics: str) -> None:
+    own = a_processor(parse_suite(own_rubrics))
+    assert final(run(own, RECORDS, SPOKEN), own) == WANTED
+
+
+def test_where_the_file_is_not_there_its_verdicts_count_all_the_same(own_rubrics: str, tmp_path: Path) -> None:
+    for rubric in tmp_path.iterdir():
+        rubric.unlink()
+    own = a_processor(parse_suite(own_rubrics))
+    run(own, RECORDS, SPOKEN)
+    described, wanted = own.describe(b"c"), EXPECTED.describe(b"c")
+    assert described is not None
+    assert wanted is not None
+    assert (described["judged"], described["awaiting"]) == (wanted["judged"], 0)
 
 
 # -- what does not fit ---------------------------------------------------------------------------------------
