@@ -43,6 +43,7 @@ class Fate(StrEnum):
     WAITS = "waits"  #: on one that has not come, or is not known any more
     REPLACED = "replaced"  #: on one that another exchange has replaced
     LATE = "late"  #: after the conversation's retention
+    FORGOTTEN = "forgotten"  #: from before a request to forget its conversation
     DUPLICATE = "duplicate"  #: it came before
 
     __hash__ = str.__hash__  # a word that is counted for every verdict; an enum's own is written in Python

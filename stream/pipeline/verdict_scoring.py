@@ -89,24 +89,31 @@ class Judged:
         encoded = None if fate is _DUPLICATE else self.encode()
         return VerdictRow(encoded, fate, verdict, self.scorer, self.unscored, earlier)
 
-    def late(self) -> VerdictRow:
-        """Return its row where its conversation is forgotten: then it moves nothing."""
-        return VerdictRow(self.encode(), Fate.LATE, self.verdict, self.scorer, self.unscored)
+    def without_effect(self, fate: Fate) -> VerdictRow:
+        """Return what is written and counted of it where it moves nothing; its row only where it is late."""
+        encoded = self.encode() if fate is Fate.LATE else None
+        return VerdictRow(encoded, fate, self.verdict, self.scorer, self.unscored)
 
-    def begin_waiting(
-        self, now: float, limits: Limits, erased: float | None = None, written: float = 0.0
-    ) -> Conversation | None:
+    def is_before(self, erased: float, written: float, *, returned: bool) -> bool:
+        """Whether it is from before a request to forget its conversation.
+
+        erased: when that was; written: when the verdict was, 0 where that is not known; returned: whether there is a
+        conversation of that name again, whose turns may have older timestamps than the request.
+        """
+        time = self.verdict.time
+        if written > 0:  # a turn's timestamp may be ahead of the request, but not when the verdict on it was written
+            time = written if returned else min(time, written)
+        return is_forgotten(erased, time)
+
+    def begin_waiting(self, now: float, limits: Limits, written: float = 0.0) -> Conversation | None:
         """Return a conversation in which the verdict waits for its turn; None when that will not come.
 
-        It was too long ago, is of a conversation that was to be forgotten since, or more than a day ahead of when the
-        verdict was written. now: stream time; erased: when somebody asked to forget the conversation; written: when
+        It was too long ago, or more than a day ahead of when the verdict was written. now: stream time; written: when
         the verdict was, 0 where that is not known.
         """
         time = self.verdict.time
         if now > time + limits.idle + limits.retention or (written > 0 and time > written + MAX_AHEAD):
             return None
-        if erased is not None and is_forgotten(erased, min(time, written) if written > 0 else time):
-            return None  # a turn's timestamp may be ahead of the request, but not when the verdict on it was written
         return Conversation(closed=True, clock=now)
 
     def encode(self) -> bytes:

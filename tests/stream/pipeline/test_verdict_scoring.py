@@ -344,6 +344,8 @@ def test_a_verdict_after_retention_gives_its_row_only() -> None:
     batch = judge(processor, ALL[0])
     assert [row["stage"] for row in decoded(batch.outputs)] == ["verdict"]
     assert (batch.changes, batch.deltas.verdicts, dict(batch.deltas.judged_weight)) == ({}, {"late": 1}, {})
+    again = judge(processor, ALL[0])
+    assert (again.outputs, again.deltas.verdicts) == ([], {"duplicate": 1})
 
 
 def test_a_verdict_of_an_unknown_exchange_has_a_row_and_moves_no_mean_of_the_conversation() -> None:
@@ -381,7 +383,7 @@ def test_an_unreadable_verdict_is_a_dead_letter_with_its_reason(value: bytes | N
     assert batch.changes == {}
 
 
-def test_a_forgotten_conversation_stays_forgotten_but_for_the_row() -> None:
+def test_a_conversation_forgotten_long_before_a_verdict_has_its_row_and_is_forgotten_again() -> None:
     processor = a_processor()
     run(processor, RECORDS[:4])
     processor.accept(processor.process((), T0, [FakeRecord(0, b"c", None, 0)]))
@@ -397,8 +399,9 @@ def test_a_verdict_on_its_way_does_not_bring_back_a_conversation_that_is_erased(
     run(processor, RECORDS[:4])
     asked = round(ALL[0].time * 1000) + 60_000
     processor.accept(processor.process((), T0, [FakeRecord(0, b"c", None, asked)]))
-    batch = judge(processor, ALL[0])
-    assert [row["stage"] for row in decoded(batch.outputs)] == ["verdict"]
+    for _ in range(2):
+        batch = judge(processor, ALL[0])
+        assert (batch.outputs, batch.deltas.verdicts) == ([], {"forgotten": 1})
     assert b"c" not in processor.store
     later = judge(a_processor(), ALL[0])
     assert later.changes[b"c"] is not None, "one that comes before its turn waits"
@@ -409,10 +412,20 @@ def test_a_verdict_from_before_a_request_waits_for_no_turn_though_its_time_is_ah
     ahead = VERDICTS.dump_json(replace(ALL[0], time=ALL[0].time + 3_600))
     processor.accept(processor.process((), T0, [FakeRecord(0, b"c", None, asked)]))
     batch = processor.process((), T0, verdicts=[FakeRecord(0, b"c", ahead, asked - 1_000)])
-    assert [row["stage"] for row in decoded(batch.outputs)] == ["verdict"]
-    assert b"c" not in batch.changes
+    assert (batch.outputs, batch.changes) == ([], {})
     returned = processor.process((), T0, verdicts=[FakeRecord(1, b"c", ahead, asked + 60_000)])
     assert returned.changes[b"c"] is not None, "a conversation may come back"
+
+
+def test_a_conversation_that_came_back_has_rows_of_its_new_verdicts_and_of_none_from_before_the_request() -> None:
+    processor, asked = a_processor(), round((T0 + END) * 1000)
+    run(processor, RECORDS[:4])
+    processor.accept(processor.process((), T0, [FakeRecord(0, b"c", None, asked)]))
+    run(processor, RECORDS[:4])
+    value = VERDICTS.dump_json(ALL[0])
+    before, after = (FakeRecord(0, b"c", value, asked + seconds * 1000) for seconds in (-1, 60))
+    assert processor.process((), T0, verdicts=[before]).outputs == []
+    assert len(processor.process((), T0, verdicts=[after]).outputs) > 0
 
 
 def test_a_verdict_of_a_time_that_is_far_ahead_does_not_wait_for_a_turn() -> None:
