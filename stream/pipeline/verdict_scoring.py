@@ -58,6 +58,7 @@ class _WrittenVerdict(msgspec.Struct, gc=False, omit_defaults=True):
     cost: float
     cached: bool = False
     cut: list[str] | None = None
+    asked: bool = True
 
 
 class _WrittenVerdictRow(RowHead, gc=False, omit_defaults=True):
@@ -150,6 +151,7 @@ class Judged:
                 verdict.cost,
                 verdict.cached,
                 verdict.cut or None,
+                verdict.attempts > 0 or verdict.value is not None or verdict.cached,
             ),
         )
         return _encode_row(written)

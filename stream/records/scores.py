@@ -146,7 +146,8 @@ class JudgedBy:
 
     id: the verdict's; row: of the exchange that was judged; judge, provider, model: who was asked, and the model that
     answered; rubric, version, prompt: by which question; inclusion: the probability with which this was judged, whose
-    inverse is the score's weight; cost: in the currency of the suite's prices; cut: parts that had been shortened.
+    inverse is the score's weight; cost: in the currency of the suite's prices; cut: parts that had been shortened;
+    asked: whether a call was made for what has no value, left out where one was.
     """
 
     id: str
@@ -161,6 +162,7 @@ class JudgedBy:
     cost: float = 0.0
     cached: bool = False
     cut: list[str] = field(default_factory=list)
+    asked: bool = True
 
 
 @dataclass(slots=True)
