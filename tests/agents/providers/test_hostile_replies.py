@@ -160,6 +160,7 @@ class Own:
         (ProviderReply(GOOD, 7, -1, 2.5), None),  # type: ignore[arg-type]
         (ProviderReply(GOOD, "m" * 1_000, 2**80, True), None),
         (ProviderReply(None, problem="\ud800" * 5_000), Unjudged.PARSE),
+        (ProviderReply(GOOD, problem=None), None),  # type: ignore[arg-type]
     ],
 )
 def test_whatever_a_provider_of_ones_own_gives_there_is_one_verdict(what: Any, expected: Unjudged | None) -> None:
