@@ -38,8 +38,8 @@ logger = logging.getLogger("turnsignal.score")
 NAME = "score"
 INPUTS = ("turns", "forget", "feedback")
 _UNREADABLE = (
-    "judge %s: expected to read its rubric %s, as its worker does, to know what is awaited of it; closed conversations are"
-    " summed up with each of its verdicts anew"
+    "judge %s: expected to read its rubric %s, as its worker does, to know what is awaited of it; closed conversations"
+    " are summed up with each of its verdicts anew"
 )
 VERDICTS = "verdicts"  #: an input besides where the suite has judges: others need neither the topic nor its time
 

@@ -123,8 +123,8 @@ class JudgedExchange(msgspec.Struct, array_like=True, gc=False, order=True):
 class VerdictFacts(msgspec.Struct, gc=False):
     """What is remembered of a verdict.
 
-    row: of its exchange; turn: the response; version: of the rubric; kept_as: UNREAD, LEFT_OUT or NO_SIGNAL where it has
-    no value.
+    row: of its exchange; turn: the response; version: of the rubric; kept_as: UNREAD, LEFT_OUT or NO_SIGNAL where it
+    has no value.
     """
 
     id: str

@@ -118,7 +118,8 @@ class JudgePart(_JudgingPart):
             _readable_model(model)
         jurors = [split_model(model) for model in (self.model, *(self.jury.beside if self.jury is not None else ()))]
         if twice := {juror for juror in jurors if jurors.count(juror) > 1}:
-            msg = f"expected jurors of different models, as one that is asked twice has two votes; got {':'.join(min(twice))} twice"
+            msg = "expected jurors of different models, as one that is asked twice has two votes;"
+            msg += f" got {':'.join(min(twice))} twice"
             raise ValueError(msg)
         return self
 

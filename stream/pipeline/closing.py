@@ -212,10 +212,10 @@ def _encode_close(outcome: ConversationOutcome | None, diagnosis: Mapping[str, A
 def _judge_outcome(ruled: ConversationOutcome, read: JudgedFollowUps) -> dict[str, Any]:
     """Return how a conversation went by a judge of its follow-ups; whether it was answered is the rules' to say.
 
-    There is a value only where the judge has read all of them, and has an opinion of some. Of what it was not asked about
-    the rules know the failures alone, so that a mean would fall with the judge's share; and a correction that nobody
-    read would make the mean rise while an endpoint is down. Nor does a correction that was read count by itself: those
-    conversations would be scored of which something bad was read, and the others not.
+    There is a value only where the judge has read all of them, and has an opinion of some. Of what it was not asked
+    about the rules know the failures alone, so that a mean would fall with the judge's share; and a correction that
+    nobody read would make the mean rise while an endpoint is down. Nor does a correction that was read count by itself:
+    those conversations would be scored of which something bad was read, and the others not.
     """
     name = read.scorer.replace(FOLLOW_UP, CONVERSATION, 1)
     if read.missing is not None:

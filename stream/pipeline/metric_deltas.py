@@ -202,7 +202,7 @@ class MetricDeltas:
     )
     verdicts: defaultdict[str, int] = counter(
         "verdict_rows_total",
-        "Verdicts read: their exchange stands, has not come, was replaced, is past retention, was to be forgotten; or they came before.",
+        "Verdicts: their exchange stands, has not come, was replaced, is past retention or to be forgotten; repeated.",
         fate=tuple(Fate),
     )
     judge_anchors: defaultdict[tuple[str, str, str], int] = counter(

@@ -85,7 +85,11 @@ def test_a_rubric_of_a_user_is_a_file_and_no_code() -> None:
         ("value = 1.0", "value = 2.0", "labels.0.value: Input should be less than or equal to 1, got '2.0'"),
         ('name = "curt"', 'name = "friendly"', "expected labels of different names, got friendly, friendly"),
         ('needs = ["response"]', 'needs = ["follow_up"]', 'expected stage = "follow_up"'),
-        ("needs", 'items = { name = "claims", text = "label", says = "x" }\nneeds', "items.text: expected another name than"),
+        (
+            "needs",
+            'items = { name = "claims", text = "label", says = "x" }\nneeds',
+            "items.text: expected another name than",
+        ),
         ("version = 1", "version = 0", "version: Input should be greater than or equal to 1, got '0'"),
         ("version = 1", "version = 202611261200", "version: Input should be less than or equal to 2147483648"),
         ('[[labels]]\nname = "f', '[labels]\nname = "f', "a file that does not parse"),

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from tests.examples import examples
 from tests.stream.judging.judged import JUDGES, exchanges, judges_of, record, verdicts
-from turnsignal.stream.conversations.state import VERSION, restore
 from turnsignal.stream import judging
+from turnsignal.stream.conversations.state import VERSION, restore
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.verdicts import make_unjudged, make_verdict
 from turnsignal.stream.pipeline.batch_result import BatchResult
