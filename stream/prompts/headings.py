@@ -93,7 +93,7 @@ def kind_of(label: str, product: frozenset[str] = frozenset(), *, is_label: bool
         return EXAMPLE
     plain = _SAYS["neutral"].sub(" ", masked)
     words = [word[0].casefold().replace("’", "'") for word in _WORD.finditer(plain)]
-    if _SAYS["need_not"].search(plain) is not None:
+    if _SAYS["need_not"].search(plain) is not None or _SAYS["groups"].search(plain) is not None:
         return UNKNOWN
     denials = len(_SAYS["forbids"].findall(plain))
     general = general | _SAID if denials else general

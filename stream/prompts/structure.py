@@ -230,7 +230,7 @@ class _BlockReader:
         elif self._sentence:
             self._sentence.append(bare)
         elif level := 0 if self._is_beside(bare) else _title(bare, near, after):
-            self._heading(bare.strip("*_: "), level)
+            self._heading(bare.replace("**", "").strip("*_: "), level)
         else:
             self._begin_paragraph(line, bare)
         if self._sentence and bare.endswith(":"):
@@ -350,22 +350,28 @@ class _BlockReader:
 
 
 def _title(bare: str, near: str, after: str) -> int:
-    """Return the level of a title that is no heading of Markdown, as "**Tone**", "TONE", "Tone"; 0 if it is none."""
+    """Return the level of a title that is no heading of Markdown, as "**Tone**", "TONE", "Tone"; 0 if it is none.
+
+    What stands behind it in brackets says which cases are meant: "Red flags (chest pain, trouble breathing)".
+    """
     if len(bare) > MAX_HEADING or not after or _SAYS["hole"].fullmatch(bare.strip("*_ ")) is not None:
         return 0
     is_bold = _SAYS["bold"].fullmatch(bare) is not None
     if not is_bold and _SAYS["framed"].fullmatch(bare) is not None:
         return _TITLE
     plain = mask(bare.strip("*_: "))
-    if len(plain.split()) > _WORDS or plain[-1:] in ".!?,;" or ": ·" in plain:
+    aside = _SAYS["aside"].search(plain)
+    named = plain if aside is None else plain[: aside.start()].rstrip("*_ ")
+    if len(named.split()) > _WORDS or named[-1:] in ".!?,;" or plain[-1:] in ".!?,;" or ": ·" in plain:
         return 0
     is_list = _marker(after.strip()) is not None
     is_upper = plain.isupper() and sum(map(str.isalpha, plain)) > 1
-    is_counted = any(amount.unit for amount in amounts(plain))
+    is_counted = _is_counted(named) or any(amount.unit != "number" for amount in amounts(plain))
     if is_bold or (is_upper and is_list and not is_counted):
         return _TITLE  # "ALWAYS" above a list, too, which ends the one below "NEVER"
-    instructs = _SAYS["instructs"].search(plain) is not None and _SAYS["only_forbids"].fullmatch(plain) is None
-    if instructs or is_counted:
+    told = _SAYS["which"].sub("", named)
+    instructs = _SAYS["instructs"].search(told) is not None and _SAYS["only_forbids"].fullmatch(told) is None
+    if instructs or (is_counted and not (aside is not None and _SAYS["bold"].fullmatch(bare[:-len(aside[0])].strip()))):
         return 0
     if is_upper:
         return _TITLE
@@ -377,6 +383,14 @@ def _title(bare: str, near: str, after: str) -> int:
     if _SAYS["ruled"].fullmatch(near.strip()) is not None or (not near.strip() and not is_list):
         return _TITLE
     return PLAIN if is_list or near.strip()[:1].isupper() else 0
+
+
+def _is_counted(named: str) -> bool:
+    """Return whether a line says how much there is of something, and not who is meant, as "Guests under 18" does."""
+    return any(
+        amount.unit != "number" or not amount.start or _SAYS["limit"].match(named[amount.start :]) is not None
+        for amount in amounts(named)
+    )
 
 
 def _marker(bare: str) -> Any:
