@@ -52,7 +52,7 @@ from turnsignal.stream.prompts.polarity import allows, is_bound, let_off
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.reasons import without_reason
-from turnsignal.stream.prompts.sentences import PlacedSentence, made_by_role, placed_sentences
+from turnsignal.stream.prompts.sentences import PlacedSentence, placed_sentences
 from turnsignal.stream.prompts.stand_ins import replaced
 from turnsignal.stream.prompts.steps import steps
 from turnsignal.stream.prompts.wording import QUOTED, VERBS, amounts, mask, read_patterns
@@ -84,7 +84,7 @@ def read_prompt(text: str) -> PromptReading:
     concerns only a part of the answer, has an exception, or contradicts another sentence.
     """
     text = text.encode("utf-8", "replace").decode()  # RE2 takes no lone surrogates
-    placed, order = placed_sentences(text)
+    placed, order, made = placed_sentences(text)
     if not is_english(text):
         listed = [one.sentence for one in placed if not one.is_heading]
         return PromptReading((), (f"{_FOREIGN}{listed[0]}", *listed[1:]) if listed else (), 0, 0)
@@ -92,7 +92,6 @@ def read_prompt(text: str) -> PromptReading:
     marked = _SAYS["section"].search(text)
     splitter = marked[1] if marked is not None else ""
     rules = [mask(one.sentence) for one in placed if not one.is_heading]
-    made = "" if order else made_by_role(rules)
     several = personas(rules)
     kind, held = prompt_kind(one for one in rules if not opens(one)), held_answers(rules)
     proposed: dict[str, Proposal] = {}
