@@ -168,6 +168,7 @@ class _BlockReader:
         self._item = -1  # the level of the list item that is being read, -1 for none
         self._after_blank = True
         self._marked = 0  # the number of the list item that is being read
+        self._plain = 0  # the last plain number of an item, as "3."
         self._led_by = -1  # how far the list item is indented that ends with a colon and leads its neighbours, or -1
         self._is_led = False  # whether the last block ends with a colon, or stands above a list as if it did
         self._leads = False  # whether the block that is being read stands above a list
@@ -275,8 +276,10 @@ class _BlockReader:
         indent = len(line) - len(line.lstrip())
         is_dash = not any(map(str.isalnum, marker))
         if _SAYS["clause"].fullmatch(marker) is not None:
-            self._in_clause = True
-            indent += max(0, marker.strip(" (.):").count(".") - 1)  # "2.3.1" is of "2.3"
+            depth = marker.strip(" (.):").count(".")
+            is_of_item = self._plain > 0 and marker.strip(" (.):§").split(".")[0] == str(self._plain)
+            self._in_clause = not is_of_item
+            indent += depth if is_of_item else max(0, depth - 1)  # "2.3.1" is of "2.3", and "3.1" of an item "3."
         elif self._in_clause and not is_dash:
             indent += _CLAUSES  # so is "(a)"
         if bare.endswith(":") or (self._item < 0 and self._after_blank):
@@ -292,11 +295,13 @@ class _BlockReader:
         self._item, self._after_blank = level, False
         digits = marker.strip(" (.):§")
         self._marked = int(digits) if digits.isdigit() else 0
+        self._plain = self._marked or self._plain
         sign = marker if marker[0] in "❌🚫✗✘⛔" else ""
         self._sentence.append(f"{sign}{bare[len(marker) :]}")
 
     def _begin_paragraph(self, line: str, bare: str) -> None:
         self._in_clause = self._in_clause and line[:1] in " \t"
+        self._plain = self._plain if line[:1] in " \t" else 0
         if self._item >= 0 and (line[:1] in " \t" or (self._is_led and not self._after_blank)):
             pass  # goes on with the list item above
         elif self._item >= 0:
