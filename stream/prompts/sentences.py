@@ -225,7 +225,7 @@ def _place(
             read = joined(label, rest)
             doubt = doubt or (f"stands under “{label}”, which forbids it" if keeps(rest) else None)
         elif label and kind != GENERAL:
-            carried, is_opener = f"stands under “{label}”", True
+            carried, is_opener = f"stands under “{label}”", block.is_item or not _is_order(mask(label))
         elif label and not narrowed(masked)[0] and _SAYS["bound"].search(label) is None:
             read = rest
         if around.holds and block.is_item and not index and not label:
@@ -246,6 +246,11 @@ def _place(
             carried, is_opener = f"may be about something else (“{sentence[:80]}”)", not index
         if kind == GENERAL and opens(mask(without_reason(sentence))):
             carried, is_opener = f"comes after a condition (“{sentence[:80]}”)", not index
+
+
+def _is_order(label: str) -> bool:
+    """Return whether a label is an order itself, after which the next rule is another: "Decide which agent takes over"."""
+    return _SAYS["order"].match(label) is not None and _SAYS["in_a_case"].match(label) is None
 
 
 def _forbidden(forbids: str, sentence: str) -> str | None:

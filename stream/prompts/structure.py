@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from turnsignal.stream.prompts.rows import is_ban, is_order, narrows
-from turnsignal.stream.prompts.titles import MAX_HEADING, PLAIN, TITLE, is_bold, is_ruled, leads, title_level
+from turnsignal.stream.prompts.titles import MAX_HEADING, PLAIN, TITLE, forbids, is_bold, is_ruled, leads, title_level
 from turnsignal.stream.prompts.wording import mask, read_patterns
 
 _SAYS = read_patterns(tomllib.loads(Path(__file__).with_name("structure.toml").read_text(encoding="utf-8"))["patterns"])
@@ -172,6 +172,7 @@ class _BlockReader:
         self._led_by = -1  # how far the list item is indented that ends with a colon and leads its neighbours, or -1
         self._is_led = False  # whether the last block ends with a colon, or stands above a list as if it did
         self._leads = False  # whether the block that is being read stands above a list
+        self._is_literal = False  # whether the lines that come are the text that answers end or start with
         self._is_used = False  # whether a block stands under what came last
         self._in_clause = False  # whether the list items are clauses, as "2.3"
 
@@ -200,13 +201,19 @@ class _BlockReader:
         """Read a line; near: the one below; after: the next that is not empty."""
         bare = line.strip()
         if not bare:
+            self._is_literal = self._is_literal and not self._sentence  # an empty line may come before it
             self._flush()
             self._after_blank = True
             return
         marker = _marker(bare)
         is_title = marker is None and is_bold(bare)
+        self._is_literal = self._is_literal and marker is None
+        if self._is_literal:
+            self._sentence.append(bare)
+            return
         is_own = _begins(self._sentence[-1], bare) or _is_rule_after(self._sentence, bare) if self._sentence else False
-        if self._sentence and (marker is not None or is_title or is_own):
+        is_banned = marker is None and self._is_in_ban()
+        if self._sentence and (marker is not None or is_title or is_own or (is_banned and self._is_whole())):
             self._flush()
         if is_ruled(bare):
             self._flush()
@@ -229,6 +236,8 @@ class _BlockReader:
             self._begin_item(line, bare, marker[0])
         elif self._sentence:
             self._sentence.append(bare)
+        elif is_banned:
+            self._begin_item(line, bare, "")
         elif level := 0 if self._is_beside(bare) else title_level(bare, near, after, is_list=next_marker is not None):
             self._heading(bare.replace("**", "").strip("*_: "), level)
         else:
@@ -242,6 +251,15 @@ class _BlockReader:
         """Return whether a line goes on with lines like it, "Links – bullet points" below "Title – no colon"."""
         beside = self.blocks[-1].text if self.blocks and not self._after_blank else ""
         return all(_SAYS["dashed"].match(line) is not None for line in (bare, beside))
+
+    def _is_in_ban(self) -> bool:
+        """Return whether a tag as <dont> is the innermost above, whose lines are what is forbidden."""
+        outer = [self.above[index] for index in self._chain if self.above[index].level < _ITEM]
+        return bool(outer) and outer[-1].level == TAG and forbids(outer[-1].label)
+
+    def _is_whole(self) -> bool:
+        """Return whether the line before does not go on."""
+        return len(self._sentence[-1]) < _SHORT and _SAYS["goes_on"].search(self._sentence[-1]) is None
 
     def _heading(self, label: str, level: int) -> None:
         self._flush()
@@ -296,7 +314,7 @@ class _BlockReader:
         digits = marker.strip(" (.):§")
         self._marked = int(digits) if digits.isdigit() else 0
         self._plain = self._marked or self._plain
-        sign = marker if marker[0] in "❌🚫✗✘⛔" else ""
+        sign = marker if marker[:1] in "❌🚫✗✘⛔" else ""
         self._sentence.append(f"{sign}{bare[len(marker) :]}")
 
     def _begin_paragraph(self, line: str, bare: str) -> None:
@@ -329,6 +347,8 @@ class _BlockReader:
         if self._item >= 0:
             self._push(text, self._item, number)
             self._is_used = True
+        elif self._is_led and _SAYS["literal"].search(text) is not None:
+            self._is_literal = True
         elif self._is_led:
             self._pop(_LEAD)
             self._push(_SAYS["last_sentence"].search(mask(text[-2 * MAX_HEADING :]))[0], _LEAD)

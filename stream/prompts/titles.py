@@ -27,6 +27,11 @@ def is_ruled(bare: str) -> bool:
     return _SAYS["ruled"].fullmatch(bare) is not None
 
 
+def forbids(label: str) -> bool:
+    """Return whether a title or tag only forbids what stands below it: "Never", "dont"."""
+    return _SAYS["only_forbids"].fullmatch(label) is not None
+
+
 def title_level(bare: str, near: str, after: str, *, is_list: bool) -> int:
     """Return the level of a title that is no heading of Markdown, as "**Tone**", "TONE", "Tone"; 0 if it is none.
 
@@ -50,7 +55,7 @@ def title_level(bare: str, near: str, after: str, *, is_list: bool) -> int:
     is_counted = _is_counted(wording) or any(amount.unit != "number" for amount in amounts(beside))
     if is_all_bold or (is_upper and is_list and not is_counted):
         return TITLE  # "ALWAYS" above a list, too, which ends the one below "NEVER"
-    instructs = _SAYS["instructs"].search(wording) is not None and _SAYS["only_forbids"].fullmatch(wording) is None
+    instructs = _SAYS["instructs"].search(wording) is not None and not forbids(wording)
     is_part = bool(beside) and is_bold(bare[: -len(beside)].strip())  # "**Teaser** (max 40 words)"
     if instructs or (is_counted and not is_part):
         return 0
