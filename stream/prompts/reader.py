@@ -148,8 +148,8 @@ def read_prompt(text: str) -> PromptReading:
         last, names = () if is_heading else names, []
         instructs = any(_SAYS["instructs"].search(text) for text in (masked, mask(read)))
         if exemption is None and (_permits(ruled) or not instructs):
-            is_listed = (_may_ask(ruled) or masked not in rules[:_INTRODUCTION] and _is_told(ruled)) and not _permits(ruled)
-            if _orders(masked) if is_heading else is_listed and not leads_in(sentence):
+            may_ask = _may_ask(ruled) or (_is_told(ruled) and masked not in rules[:_INTRODUCTION])
+            if _orders(masked) if is_heading else may_ask and not _permits(ruled) and not leads_in(sentence):
                 uncovered.append(sentence)
             continue
         if exemption is not None and len(exempt) < MAX_EXEMPT:

@@ -249,7 +249,7 @@ def _place(
 
 
 def _is_order(label: str) -> bool:
-    """Return whether a label is an order itself, after which the next rule is another: "Decide which agent takes over"."""
+    """Return whether a label is an order itself, "Decide which agent takes over", so that the next rule is another."""
     return _SAYS["order"].match(label) is not None and _SAYS["in_a_case"].match(label) is None
 
 

@@ -221,6 +221,7 @@ class _BlockReader:
         is_clause = marker is not None and _SAYS["clause"].fullmatch(marker[0]) is not None
         is_number = is_clause or (marker is not None and marker[0].strip(" (.)").strip("→⇒➔➜➤1234567890") == "")
         next_marker = _marker(after.strip())
+        is_list = next_marker is not None
         above_clauses = next_marker is not None and _SAYS["clause"].fullmatch(next_marker[0]) is not None
         if marker is None and above_clauses and not self._sentence:
             marker = _SAYS["numbered"].match(bare)
@@ -230,7 +231,7 @@ class _BlockReader:
             self._heading(bare[marker.end() :].strip(" #"), marker[0].count("#"))
         elif marker is not None and marker[0] == "|":
             self._row(bare)
-        elif is_section and title_level(bare[marker.end() :], near, after, is_list=next_marker is not None):  # "1. Refunds", "1.2 Refunds"
+        elif is_section and title_level(bare[marker.end() :], near, after, is_list=is_list):  # "1.2 Refunds"
             self._heading(bare[marker.end() :], _CLAUSE if is_clause else TITLE)
         elif marker is not None:
             self._begin_item(line, bare, marker[0])
@@ -238,7 +239,7 @@ class _BlockReader:
             self._sentence.append(bare)
         elif is_banned:
             self._begin_item(line, bare, "")
-        elif level := 0 if self._is_beside(bare) else title_level(bare, near, after, is_list=next_marker is not None):
+        elif level := 0 if self._is_beside(bare) else title_level(bare, near, after, is_list=is_list):
             self._heading(bare.replace("**", "").strip("*_: "), level)
         else:
             is_above_list = (near_marker := _marker(near.strip())) is not None and near_marker[0][0] not in "#|>"

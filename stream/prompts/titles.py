@@ -1,7 +1,7 @@
 """Titles: lines that stand above what comes next although they are no headings of Markdown.
 
-"**Refunds**", "REFUNDS" and "Refunds" are, and so is a line that says who is meant, "Guests under 18"; one that says how
-much there is of something, "Max 3 emojis", or what to do is a rule.
+"**Refunds**", "REFUNDS" and "Refunds" are, and so is a line that says who is meant, "Guests under 18"; one that says
+how much there is of something, "Max 3 emojis", or what to do is a rule.
 """
 
 import tomllib

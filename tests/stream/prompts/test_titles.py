@@ -56,3 +56,40 @@ def test_a_part_with_its_length_above_a_list_narrows_it() -> None:
 
 def test_a_count_on_a_line_among_others_narrows_nothing() -> None:
     assert active("2 headings\n\nNo emojis.\n\nAt most 60 words.") == ["pattern.forbid", "length.number_words"]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "1. Be kind.\n   1.1 Greet people by name.\n2. No emojis.",
+        "1. Be kind.\n1.1 Greet people by name.\n2. No emojis.",
+        "Every reply ends with the line:\nHarrow County – 555 0142\n\nNo emojis.",
+        "End each answer with:\n\nKind regards\nYour team\n\nNo emojis.",
+        "Decide which agent takes over: sales or support. Do not use emojis.",
+        "Listen more than you talk: be brief. Do not use emojis.",
+        "Keep these in mind:\n- no emojis",
+        "FORM\n- no emojis",
+        "<dont>\nTicket prices\nEmojis\n</dont>",
+    ],
+)
+def test_what_is_no_title_of_a_case_narrows_nothing(prompt: str) -> None:
+    assert active(prompt) == ["pattern.forbid"]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "1. Refunds\n   1.1 No emojis.\n2. Be kind.",
+        "During the call: be brief. Do not use emojis.",
+        "- Escalate the case: be brief. Do not use emojis.",
+        "Every reply starts with the line:\nHello\n\n## Refunds\nNo emojis.",
+    ],
+)
+def test_what_is_a_title_of_a_case_still_narrows(prompt: str) -> None:
+    assert active(prompt) == []
+
+
+def test_each_line_in_a_tag_that_forbids_is_forbidden() -> None:
+    lines = 'Bullet points\nThe word "seats" (we say "places")\nAnswers over 70 words'
+    names = ["pattern.forbid", "keywords.forbidden_words", "length.number_words"]
+    assert active(f"<dont>\n{lines}\n</dont>") == names
