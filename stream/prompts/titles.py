@@ -73,7 +73,9 @@ def title_level(bare: str, near: str, after: str, *, is_list: bool) -> int:
 
 def leads(bare: str) -> bool:
     """Return whether a line right above a list leads it as if it ended with a colon: "If the user is angry"."""
-    if bare[-1:] in ".!?,;:" or len(bare.split()) > _WORDS + 1 or _SAYS["describes"].search(bare) is not None:
+    if bare[-1:] in ".!?,;:" or len(bare.split()) > _WORDS + 1:
+        return False
+    if _SAYS["describes"].search(bare) is not None or _SAYS["rule"].match(bare) is not None:
         return False
     return not any(amount.unit in _TEXTS for amount in amounts(mask(bare)))
 

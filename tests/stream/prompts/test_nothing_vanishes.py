@@ -98,7 +98,12 @@ def test_what_is_told_of_the_line_above_or_to_the_reader_is_listed() -> None:
 
 
 @pytest.mark.parametrize(
-    "rule", ['If the audio is unclear, ask: "Could you say it again?"', 'Say "One moment." when a user wants a human.']
+    "rule",
+    [
+        'If the audio is unclear, ask: "Could you say it again?"',
+        'Say "One moment." when a user wants a human.',
+        'If the user is under 18, say "Sorry, I can not chat with you." and end the chat.',
+    ],
 )
 def test_what_is_said_in_a_case_is_exempt(rule: str) -> None:
     assert [one.sentence for one in read_prompt(rule).exempt] == [rule]

@@ -45,7 +45,7 @@ def test_a_line_right_above_a_list_leads_it_like_one_with_a_colon(line: str) -> 
     assert active(ABOVE_A_LIST.format(line)) == []
 
 
-@pytest.mark.parametrize("line", ["Max 3 sentences", "Never use tables.", "You must", "Your answers"])
+@pytest.mark.parametrize("line", ["Max 3 sentences", "Never use tables.", "Keep it short", "You must", "Your answers"])
 def test_a_rule_or_what_is_general_narrows_nothing(line: str) -> None:
     assert {"pattern.forbid", "length.number_words"} <= set(active(ABOVE_A_LIST.format(line)))
 
