@@ -12,7 +12,8 @@ from typing import NamedTuple
 from turnsignal.stream.prompts.leftover import without_parts
 from turnsignal.stream.prompts.reasons import is_reason
 from turnsignal.stream.prompts.siblings import of_both, several
-from turnsignal.stream.prompts.structure import MAX_HEADING, PLAIN, Above
+from turnsignal.stream.prompts.structure import Above
+from turnsignal.stream.prompts.titles import MAX_HEADING, PLAIN
 from turnsignal.stream.prompts.wording import compile_pattern, mask, read_patterns
 
 _BUILT = tomllib.loads(Path(__file__).with_name("headings.toml").read_text(encoding="utf-8"))
@@ -93,7 +94,7 @@ def kind_of(label: str, product: frozenset[str] = frozenset(), *, is_label: bool
         return EXAMPLE
     plain = _SAYS["neutral"].sub(" ", masked)
     words = [word[0].casefold().replace("’", "'") for word in _WORD.finditer(plain)]
-    if _SAYS["need_not"].search(plain) is not None:
+    if _SAYS["need_not"].search(plain) is not None or _SAYS["groups"].search(plain) is not None:
         return UNKNOWN
     denials = len(_SAYS["forbids"].findall(plain))
     general = general | _SAID if denials else general

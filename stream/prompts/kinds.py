@@ -17,7 +17,7 @@ from turnsignal.stream.prompts.wording import negated, read_patterns
 
 _BUILT = tomllib.loads(Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8"))
 _SAYS = read_patterns(_BUILT["patterns"], **_BUILT["people"])
-_HELD = read_patterns(_BUILT["held"], **_BUILT["people"])
+_HELD = read_patterns(_BUILT["held"], **_BUILT["people"], **_BUILT["beside"])
 _HELD_ALONE = tuple(kind for kind in _HELD if kind != "listed_parts")  #: kinds that one sentence tells
 _NAMES = read_patterns(_BUILT["names"])
 _REASONS = {

@@ -53,7 +53,7 @@ from turnsignal.stream.prompts.pronouns import taken_back
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.reasons import without_reason
-from turnsignal.stream.prompts.sentences import PlacedSentence, made_by_role, placed_sentences
+from turnsignal.stream.prompts.sentences import PlacedSentence, placed_sentences
 from turnsignal.stream.prompts.stand_ins import replaced
 from turnsignal.stream.prompts.steps import steps
 from turnsignal.stream.prompts.wording import QUOTED, VERBS, amounts, mask, read_patterns
@@ -64,6 +64,7 @@ MAX_EXEMPT = 50  #: prescribed responses from one prompt
 _DEVICES = ("combination.", "format.title", "content.postscript")  #: checks of what only answers are asked for
 _SHOWN = 80  #: characters of another sentence in the reason for a doubt
 _ROLE = 2  #: sentences at the start of a prompt that may say what its answers are
+_INTRODUCTION = 4  #: sentences at the start of a prompt that may say who its reader is
 _FEW = 3  #: words that are too few for a whole response
 _MARKDOWN = "bold, italics, headings, bullet points, numbered lists, tables, code blocks, quotes"  #: its kinds
 _STEP = "may be of one step of a conversation"
@@ -85,7 +86,7 @@ def read_prompt(text: str) -> PromptReading:
     concerns only a part of the answer, has an exception, or contradicts another sentence.
     """
     text = text.encode("utf-8", "replace").decode()  # RE2 takes no lone surrogates
-    placed, order = placed_sentences(text)
+    placed, order, made = placed_sentences(text)
     if not is_english(text):
         listed = [one.sentence for one in placed if not one.is_heading]
         return PromptReading((), (f"{_FOREIGN}{listed[0]}", *listed[1:]) if listed else (), 0, 0)
@@ -93,7 +94,6 @@ def read_prompt(text: str) -> PromptReading:
     marked = _SAYS["section"].search(text)
     splitter = marked[1] if marked is not None else ""
     rules = [mask(one.sentence) for one in placed if not one.is_heading]
-    made = "" if order else made_by_role(rules)
     several = personas(rules)
     kind, held = prompt_kind(one for one in rules if not opens(one)), held_answers(rules)
     proposed: dict[str, Proposal] = {}
@@ -149,11 +149,9 @@ def read_prompt(text: str) -> PromptReading:
         last, names = () if is_heading else names, []
         instructs = any(_SAYS["instructs"].search(text) for text in (masked, mask(read)))
         if exemption is None and (_permits(ruled) or not instructs):
-            if (
-                _orders(masked)
-                if is_heading
-                else _is_listed(ruled, heading, is_item=is_item) and not leads_in(sentence)
-            ):
+            may_ask = _may_ask(ruled) or (_is_told(ruled) and masked not in rules[:_INTRODUCTION])
+            may_ask = (may_ask and not _permits(ruled)) or _is_to_say(masked, heading)
+            if _orders(masked) if is_heading else may_ask and not leads_in(sentence):
                 uncovered.append(sentence)
             continue
         if exemption is not None and len(exempt) < MAX_EXEMPT:
@@ -274,7 +272,7 @@ def _paragraphs(text: str, sentences: list[PlacedSentence]) -> tuple[str, int]:
 
 def _may_ask(masked: str) -> bool:
     """Return whether a sentence may be an instruction although no usual wording of one stands in it."""
-    if _SAYS["demands"].search(masked) or _SAYS["allots"].search(masked):
+    if _SAYS["demands"].search(masked) or _SAYS["allots"].search(masked) or is_predicate(masked):
         return True
     if _SAYS["in_a_case"].search(masked) and (_SAYS["tells"].search(masked) is None or "·" in masked):
         return True
@@ -288,14 +286,14 @@ def _may_ask(masked: str) -> bool:
     return imperative or any(_SAYS[key].search(masked) is not None for key in ("looks", "given"))
 
 
-def _is_listed(masked: str, heading: str, *, is_item: bool) -> bool:
-    """Return whether a sentence that no usual wording makes an instruction is listed.
+def _is_told(masked: str) -> bool:
+    """Return whether a sentence tells its reader what to do, and not who they are: "You speak in short sentences."."""
+    return _SAYS["told"].search(masked) is not None
 
-    is_item: whether it stands below a colon. Words alone are what to say in the case that the heading names.
-    """
-    if _SAYS["quote_alone"].fullmatch(masked) is not None and _SAYS["of_a_case"].search(heading) is not None:
-        return True
-    return (_may_ask(masked) or (is_item and is_predicate(masked))) and not _permits(masked)
+
+def _is_to_say(masked: str, heading: str) -> bool:
+    """Return whether words alone are what to say in the case that their heading names: "When nobody is there"."""
+    return _SAYS["quote_alone"].fullmatch(masked) is not None and _SAYS["of_a_case"].search(heading) is not None
 
 
 def _is_fragment(masked: str) -> bool:
@@ -309,8 +307,10 @@ def _orders(masked: str) -> bool:
 
 
 def _permits(masked: str) -> bool:
-    """Return whether a sentence only permits something and asks for nothing."""
-    return _SAYS["permits"].search(masked) is not None and _SAYS["asks"].search(masked) is None
+    """Return whether a sentence only permits something and asks for nothing; "emojis are fine, up to two" asks."""
+    if _SAYS["permits"].search(masked) is None or _SAYS["asks"].search(masked) is not None:
+        return False
+    return _SAYS["at_most"].search(masked) is None
 
 
 def _referent(masked: str, before: str, *, follows: bool) -> str:

@@ -78,8 +78,20 @@ class PlacedSentence(NamedTuple):
     written: str = ""
 
 
-def placed_sentences(text: str) -> tuple[list[PlacedSentence], str]:
-    """Read a prompt into its sentences, without examples; and the words for the text that it orders, if it does."""
+class ReadSentences(NamedTuple):
+    """A prompt's sentences, without examples.
+
+    product: the words for the one text that it orders, if it does; made: those for what its assistant is there to write
+    and nothing else, "" if there is none.
+    """
+
+    placed: list[PlacedSentence]
+    product: str
+    made: str
+
+
+def placed_sentences(text: str) -> ReadSentences:
+    """Read a prompt into its sentences."""
     blocks, above = read_structure(text)
     around = surroundings(above)
     blocks = [block for block in blocks if block.above < 0 or not around[block.above].is_example]
@@ -93,13 +105,16 @@ def placed_sentences(text: str) -> tuple[list[PlacedSentence], str]:
         for block, ones in zip(blocks, written, strict=True)
     ]
     product = ordered(mask(sentence) for sentences in split for sentence in sentences)
-    made = made_by_role(
-        mask(sentence)
+    rules = [
+        (mask(sentence), block.above)
         for block, sentences in zip(blocks, split, strict=True)
         for sentence in sentences
         if not block.is_heading
-    )
+    ]
+    made = "" if product else _made_by_role(rule for rule, _ in rules)
     around = surroundings(above, product or made, title_of(above))
+    if made and any(_answers_otherwise(rule, index >= 0 and bool(around[index].narrow), made) for rule, index in rules):
+        made, around = "", surroundings(above, "", title_of(above))
     words = frozenset(product.split())
     labels: dict[int, list[str]] = {}
     for block, sentences in zip(blocks, split, strict=True):
@@ -112,10 +127,25 @@ def placed_sentences(text: str) -> tuple[list[PlacedSentence], str]:
         surrounding = around[block.above] if block.above >= 0 else Surroundings()
         ones = _place(block, sentences, surrounding, words, several[block.above])
         placed += [one._replace(written=text) for one, text in zip(ones, wrote, strict=True)]
-    return placed, product
+    return ReadSentences(placed, product, made)
 
 
-def made_by_role(rules: Iterable[str]) -> str:
+def _answers_otherwise(masked: str, is_narrow: bool, made: str) -> bool:
+    """Return whether a sentence wants some questions answered, and not what the assistant is there to write.
+
+    "When a parent writes, answer in two sentences": so a story is not the only answer. is_narrow: whether something
+    stands above it that narrows it.
+    """
+    if _SAYS["answers"].search(masked) is None or _SAYS["in_a_language"].search(masked) is not None:
+        return False
+    if "·" in masked or falls_back(masked):
+        return False  # what is said in place of a story is no answer of another kind
+    if not set(made.split()).isdisjoint(masked.casefold().split()):
+        return False
+    return is_narrow or condition(masked, "")[1] is not None or names_a_case(masked)
+
+
+def _made_by_role(rules: Iterable[str]) -> str:
     """Return the words for what an assistant is there to write, as its prompt says before all else.
 
     rules: the sentences of the prompt, masked, without headings.
@@ -202,7 +232,7 @@ def _place(
             read = joined(label, rest)
             doubt = doubt or (f"stands under “{label}”, which forbids it" if keeps(rest) else None)
         elif label and kind != GENERAL:
-            carried, is_opener = f"stands under “{label}”", True
+            carried, is_opener = f"stands under “{label}”", block.is_item or not _is_order(mask(label))
         elif label and not narrowed(masked)[0] and _SAYS["bound"].search(label) is None:
             read = rest
         if around.holds and block.is_item and not index and not label:
@@ -223,6 +253,11 @@ def _place(
             carried, is_opener = f"may be about something else (“{sentence[:80]}”)", not index
         if kind == GENERAL and opens(mask(without_reason(sentence))):
             carried, is_opener = f"comes after a condition (“{sentence[:80]}”)", not index
+
+
+def _is_order(label: str) -> bool:
+    """Return whether a label is an order itself, "Decide which agent takes over", so that the next rule is another."""
+    return _SAYS["order"].match(label) is not None and _SAYS["in_a_case"].match(label) is None
 
 
 def _forbidden(forbids: str, sentence: str) -> str | None:

@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from turnsignal.stream.prompts.rows import is_ban, is_order, narrows
-from turnsignal.stream.prompts.wording import amounts, mask, read_patterns
-
-MAX_HEADING = 200  #: characters of a heading that the sentences below it see
+from turnsignal.stream.prompts.titles import MAX_HEADING, PLAIN, TITLE, forbids, is_bold, is_ruled, leads, title_level
+from turnsignal.stream.prompts.wording import mask, read_patterns
 
 _SAYS = read_patterns(tomllib.loads(Path(__file__).with_name("structure.toml").read_text(encoding="utf-8"))["patterns"])
-TAG, _TITLE, _CLAUSE, PLAIN, _LEAD, _ITEM = 0, 7, 8, 9, 10, 11  #: levels of what may stand above; 1–6: Markdown's
+TAG, _CLAUSE, _LEAD, _ITEM = 0, 8, 10, 11  #: levels of what may stand above, beside those of titles; 1–6: Markdown's
 HEADINGS = range(1, _ITEM)  #: levels of headings, titles and lines that end with a colon
-_WORDS = 7  #: in a title on a line of its own, at most
 _CLAUSES = 4  #: numbers in that of a clause, at most, as in "2.3.1.1"
 _LINES = 20  #: of one sentence, at most, that are looked at
 _SHORT = 70  #: characters; a longer line may be one that is wrapped
@@ -170,8 +168,11 @@ class _BlockReader:
         self._item = -1  # the level of the list item that is being read, -1 for none
         self._after_blank = True
         self._marked = 0  # the number of the list item that is being read
+        self._plain = 0  # the last plain number of an item, as "3."
         self._led_by = -1  # how far the list item is indented that ends with a colon and leads its neighbours, or -1
-        self._is_led = False  # whether the last block ends with a colon
+        self._is_led = False  # whether the last block ends with a colon, or stands above a list as if it did
+        self._leads = False  # whether the block that is being read stands above a list
+        self._is_literal = False  # whether the lines that come are the text that answers end or start with
         self._is_used = False  # whether a block stands under what came last
         self._in_clause = False  # whether the list items are clauses, as "2.3"
 
@@ -200,20 +201,27 @@ class _BlockReader:
         """Read a line; near: the one below; after: the next that is not empty."""
         bare = line.strip()
         if not bare:
+            self._is_literal = self._is_literal and not self._sentence  # an empty line may come before it
             self._flush()
             self._after_blank = True
             return
         marker = _marker(bare)
-        is_bold = marker is None and _SAYS["bold"].fullmatch(bare) is not None
+        is_title = marker is None and is_bold(bare)
+        self._is_literal = self._is_literal and marker is None
+        if self._is_literal:
+            self._sentence.append(bare)
+            return
         is_own = _begins(self._sentence[-1], bare) or _is_rule_after(self._sentence, bare) if self._sentence else False
-        if self._sentence and (marker is not None or is_bold or is_own):
+        is_banned = marker is None and self._is_in_ban()
+        if self._sentence and (marker is not None or is_title or is_own or (is_banned and self._is_whole())):
             self._flush()
-        if _SAYS["ruled"].fullmatch(bare) is not None:
+        if is_ruled(bare):
             self._flush()
             return
         is_clause = marker is not None and _SAYS["clause"].fullmatch(marker[0]) is not None
         is_number = is_clause or (marker is not None and marker[0].strip(" (.)").strip("→⇒➔➜➤1234567890") == "")
         next_marker = _marker(after.strip())
+        is_list = next_marker is not None
         above_clauses = next_marker is not None and _SAYS["clause"].fullmatch(next_marker[0]) is not None
         if marker is None and above_clauses and not self._sentence:
             marker = _SAYS["numbered"].match(bare)
@@ -223,23 +231,36 @@ class _BlockReader:
             self._heading(bare[marker.end() :].strip(" #"), marker[0].count("#"))
         elif marker is not None and marker[0] == "|":
             self._row(bare)
-        elif is_section and _title(bare[marker.end() :], near, after):  # "1. Refunds", "1.2 Refunds"
-            self._heading(bare[marker.end() :], _CLAUSE if is_clause else _TITLE)
+        elif is_section and title_level(bare[marker.end() :], near, after, is_list=is_list):  # "1.2 Refunds"
+            self._heading(bare[marker.end() :], _CLAUSE if is_clause else TITLE)
         elif marker is not None:
             self._begin_item(line, bare, marker[0])
         elif self._sentence:
             self._sentence.append(bare)
-        elif level := 0 if self._is_beside(bare) else _title(bare, near, after):
-            self._heading(bare.strip("*_: "), level)
+        elif is_banned:
+            self._begin_item(line, bare, "")
+        elif level := 0 if self._is_beside(bare) else title_level(bare, near, after, is_list=is_list):
+            self._heading(bare.replace("**", "").strip("*_: "), level)
         else:
+            is_above_list = (near_marker := _marker(near.strip())) is not None and near_marker[0][0] not in "#|>"
+            self._leads = is_above_list and bool(self.blocks) and leads(bare)
             self._begin_paragraph(line, bare)
-        if self._sentence and bare.endswith(":"):
+        if self._sentence and (bare.endswith(":") or self._leads):
             self._flush()
 
     def _is_beside(self, bare: str) -> bool:
         """Return whether a line goes on with lines like it, "Links – bullet points" below "Title – no colon"."""
         beside = self.blocks[-1].text if self.blocks and not self._after_blank else ""
         return all(_SAYS["dashed"].match(line) is not None for line in (bare, beside))
+
+    def _is_in_ban(self) -> bool:
+        """Return whether a tag as <dont> is the innermost above, whose lines are what is forbidden."""
+        outer = [self.above[index] for index in self._chain if self.above[index].level < _ITEM]
+        return bool(outer) and outer[-1].level == TAG and forbids(outer[-1].label)
+
+    def _is_whole(self) -> bool:
+        """Return whether the line before does not go on."""
+        return len(self._sentence[-1]) < _SHORT and _SAYS["goes_on"].search(self._sentence[-1]) is None
 
     def _heading(self, label: str, level: int) -> None:
         self._flush()
@@ -274,8 +295,10 @@ class _BlockReader:
         indent = len(line) - len(line.lstrip())
         is_dash = not any(map(str.isalnum, marker))
         if _SAYS["clause"].fullmatch(marker) is not None:
-            self._in_clause = True
-            indent += max(0, marker.strip(" (.):").count(".") - 1)  # "2.3.1" is of "2.3"
+            depth = marker.strip(" (.):").count(".")
+            is_of_item = self._plain > 0 and marker.strip(" (.):§").split(".")[0] == str(self._plain)
+            self._in_clause = not is_of_item
+            indent += depth if is_of_item else max(0, depth - 1)  # "2.3.1" is of "2.3", and "3.1" of an item "3."
         elif self._in_clause and not is_dash:
             indent += _CLAUSES  # so is "(a)"
         if bare.endswith(":") or (self._item < 0 and self._after_blank):
@@ -291,11 +314,13 @@ class _BlockReader:
         self._item, self._after_blank = level, False
         digits = marker.strip(" (.):§")
         self._marked = int(digits) if digits.isdigit() else 0
-        sign = marker if marker[0] in "❌🚫✗✘⛔" else ""
+        self._plain = self._marked or self._plain
+        sign = marker if marker[:1] in "❌🚫✗✘⛔" else ""
         self._sentence.append(f"{sign}{bare[len(marker) :]}")
 
     def _begin_paragraph(self, line: str, bare: str) -> None:
         self._in_clause = self._in_clause and line[:1] in " \t"
+        self._plain = self._plain if line[:1] in " \t" else 0
         if self._item >= 0 and (line[:1] in " \t" or (self._is_led and not self._after_blank)):
             pass  # goes on with the list item above
         elif self._item >= 0:
@@ -310,7 +335,7 @@ class _BlockReader:
         if not self._sentence:
             return
         text = " ".join(self._sentence)
-        self._sentence, self._is_led = [], text.endswith(":")
+        self._sentence, self._is_led = [], text.endswith(":") or self._leads
         in_tag = bool(self._chain) and self.above[self._chain[-1]].level == TAG
         sign = text[0] if text[0] in "❌🚫✗✘⛔" else ""
         top = self._top()
@@ -318,12 +343,14 @@ class _BlockReader:
             self.above.append(Above("never", top, _ITEM))
             top = len(self.above) - 1
         number = self._marked or self._number(text)
-        self._marked = 0
+        self._marked, self._leads = 0, False
         self.blocks.append(PromptBlock(text.lstrip("❌🚫✗✘⛔\ufe0f "), top, False, self._item >= 0 or in_tag, number))
         if self._item >= 0:
             self._push(text, self._item, number)
             self._is_used = True
-        elif text.endswith(":"):
+        elif self._is_led and _SAYS["literal"].search(text) is not None:
+            self._is_literal = True
+        elif self._is_led:
             self._pop(_LEAD)
             self._push(_SAYS["last_sentence"].search(mask(text[-2 * MAX_HEADING :]))[0], _LEAD)
         else:
@@ -347,36 +374,6 @@ class _BlockReader:
         kept = PLAIN if level == _CLAUSE else TAG
         while self._chain and max(level, 1) <= self.above[self._chain[-1]].level != kept:
             self._chain.pop()
-
-
-def _title(bare: str, near: str, after: str) -> int:
-    """Return the level of a title that is no heading of Markdown, as "**Tone**", "TONE", "Tone"; 0 if it is none."""
-    if len(bare) > MAX_HEADING or not after or _SAYS["hole"].fullmatch(bare.strip("*_ ")) is not None:
-        return 0
-    is_bold = _SAYS["bold"].fullmatch(bare) is not None
-    if not is_bold and _SAYS["framed"].fullmatch(bare) is not None:
-        return _TITLE
-    plain = mask(bare.strip("*_: "))
-    if len(plain.split()) > _WORDS or plain[-1:] in ".!?,;" or ": ·" in plain:
-        return 0
-    is_list = _marker(after.strip()) is not None
-    is_upper = plain.isupper() and sum(map(str.isalpha, plain)) > 1
-    is_counted = any(amount.unit for amount in amounts(plain))
-    if is_bold or (is_upper and is_list and not is_counted):
-        return _TITLE  # "ALWAYS" above a list, too, which ends the one below "NEVER"
-    instructs = _SAYS["instructs"].search(plain) is not None and _SAYS["only_forbids"].fullmatch(plain) is None
-    if instructs or is_counted:
-        return 0
-    if is_upper:
-        return _TITLE
-    if bare.endswith(":") or (": " in bare and not is_list) or _SAYS["describes"].search(plain) is not None:
-        return 0
-    first = _SAYS["letter"].search(bare)
-    if first is None or not first[0].isupper():
-        return PLAIN if is_list else 0
-    if _SAYS["ruled"].fullmatch(near.strip()) is not None or (not near.strip() and not is_list):
-        return _TITLE
-    return PLAIN if is_list or near.strip()[:1].isupper() else 0
 
 
 def _marker(bare: str) -> Any:

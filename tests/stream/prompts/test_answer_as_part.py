@@ -20,6 +20,10 @@ PARTS = [
     "Output <analysis> and then <answer>.",
     "You work in a loop of thought, action and observation and finish with a final answer.",
     "For each ticket you output:\n1. Summary: what it is about\n2. Reply: the message to the customer",
+    "For every request write a message to the customer, a line `---` and a note for colleagues.",
+    "Answer the customer. Below the reply write a line `---` and below it a summary for the team.",
+    "Write the reply to the customer. Then write a note for the team.",
+    "Each output has a reply and an internal note.",
 ]
 
 
@@ -37,6 +41,13 @@ def test_what_is_said_of_the_reply_is_doubtful(parts: str, rule: str) -> None:
     assert active(f"{parts}\n\n{rule}") == []
 
 
+@pytest.mark.parametrize("place", ["in a message", "in the reply", "in messages", "in your replies"])
+def test_what_is_forbidden_in_the_message_is_not_in_the_note_beside_it(place: str) -> None:
+    parts = "Write a message to the customer and a note for colleagues."
+    assert active(f"{parts}\n\nDo not use emojis {place}.") == []
+    assert len(active(f"Write a message to the customer.\n\nDo not use emojis {place}.")) == 1
+
+
 @pytest.mark.parametrize("parts", PARTS)
 @pytest.mark.parametrize(
     "rule", ['Never use the word "cheap".', "The reply is friendly. Never use emojis anywhere.", "Answer in English."]
@@ -45,5 +56,14 @@ def test_what_is_said_of_all_binds_all(parts: str, rule: str) -> None:
     assert len(active(f"{parts}\n\n{rule}")) == 1
 
 
-def test_a_reply_alone_is_the_answer() -> None:
-    assert len(active("Write a reply to the customer.\n\nThe reply must be at most 60 words.")) == 1
+@pytest.mark.parametrize(
+    "order",
+    [
+        "Write a reply to the customer.",
+        "Write a reply to the customer. Never put internal notes in it.",
+        "Your replies are read by the team.",
+        "Every answer is a note for the team.",
+    ],
+)
+def test_a_reply_alone_is_the_answer(order: str) -> None:
+    assert len(active(f"{order}\n\nThe reply must be at most 60 words.")) == 1

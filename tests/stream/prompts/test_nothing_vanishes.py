@@ -86,14 +86,28 @@ def test_an_instruction_is_shown_wherever_it_stands(rule: str, place: str) -> No
         'You love the word "matey" and use it in every reply.',
         "If the student asks about anything except math, steer back gently.",
         "Emojis: none, except in greetings.",
+        "Emojis are fine, up to two.",
+        "Numbers below ten are spelled out.",
+        "Off-label questions: decline.",
     ],
 )
 def test_a_rule_without_usual_wording_is_listed(rule: str) -> None:
     assert rule in listed(rule)
 
 
+def test_what_is_told_of_the_line_above_or_to_the_reader_is_listed() -> None:
+    role = "You are Bo. You work for Acme. You help buyers. You know our range."
+    reading = read_prompt(f"{role}\n\nThe prompt you write:\n- is in the language of the user\n\nYou speak kindly.")
+    assert reading.uncovered == ("is in the language of the user", "You speak kindly.")
+
+
 @pytest.mark.parametrize(
-    "rule", ['If the audio is unclear, ask: "Could you say it again?"', 'Say "One moment." when a user wants a human.']
+    "rule",
+    [
+        'If the audio is unclear, ask: "Could you say it again?"',
+        'Say "One moment." when a user wants a human.',
+        'If the user is under 18, say "Sorry, I can not chat with you." and end the chat.',
+    ],
 )
 def test_what_is_said_in_a_case_is_exempt(rule: str) -> None:
     assert [one.sentence for one in read_prompt(rule).exempt] == [rule]

@@ -69,7 +69,28 @@ def test_what_every_story_is_like_binds_no_other_answer() -> None:
     plain = [one.check for one in read_prompt(f"{STORIES}{rules}").proposals if one.doubt is None]
     beside_chat = [one.check for one in read_prompt(f"{STORIES}{rules}\n{chat}").proposals if one.doubt is None]
     assert len(plain) == 3
-    assert beside_chat == plain[2:]  # what every answer is free of, a story is, too
+    assert beside_chat == []
+
+
+@pytest.mark.parametrize("role", ["You tell bedtime stories.", "You write poems.", "You summarise articles."])
+@pytest.mark.parametrize(
+    "chat",
+    [
+        "When someone just chats, answer in two sentences.",
+        "If a teacher asks how the app works, explain it step by step.",
+        "## Parents\nAnswer in two sentences.",
+    ],
+)
+def test_what_an_assistant_writes_is_not_the_answer_where_some_questions_are_answered(role: str, chat: str) -> None:
+    text = {"stories.": "Stories", "poems.": "Poems", "articles.": "Summaries"}[role.split()[-1]]
+    rules = f'{text} have at most 90 words. {text} have no emojis. {text} never use the word "very".'
+    assert len(active(f"{role}\n\n{rules}")) > 1
+    assert active(f"{role}\n\n## {text}\n{rules}\n\n{chat}") == []
+
+
+@pytest.mark.parametrize("rule", ["If the article is in German, answer in German.", 'If it is empty, reply "No text."'])
+def test_a_language_or_fixed_words_for_some_make_no_answer_of_another_kind(rule: str) -> None:
+    assert len(active(f"You summarise articles.\n\nSummaries have no emojis.\n\n{rule}")) == 1
 
 
 def test_what_the_reply_is_free_of_binds_no_text_beside_it() -> None:
