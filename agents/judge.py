@@ -30,7 +30,7 @@ from turnsignal.agents.worker.consumer import PartitionApp
 from turnsignal.agents.worker.partition_task import AppSpec, Deferral
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.stream.errors import ConfigError
-from turnsignal.stream.judging.budget import partition_budget
+from turnsignal.stream.judging.budget import Overruns, partition_budget
 from turnsignal.stream.judging.forgotten import ForgottenConversations
 from turnsignal.stream.judging.judges import NANO, Judge, warn_of_families
 from turnsignal.stream.judging.reasons import ReasonWatch
@@ -61,6 +61,7 @@ class JudgeWork:
         self._reasons = ReasonWatch()
         self._requests = ForgetRequests(settings)
         self._forgotten = ForgottenConversations()
+        self._overruns = Overruns()
         self._topic = topic_names(settings.prefix)["exchanges"]
         self._partitions = 0
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -85,6 +86,7 @@ class JudgeWork:
             full_letters=self._settings.dead_letters == "full",
             on_accepted=self._send,
             forgotten=self._forgotten,
+            overruns=self._overruns,
         )
 
     def work(self, processor: DocketProcessor, records: Mapping[str, list[Any]], _now: float) -> JudgedResult:

@@ -15,20 +15,28 @@ _WHY = {
     "parse": "the reply does not fit",
     "error": "turnsignal failed",
 }
+#: the same, where no call was made for it
+_WHY_UNASKED = _WHY | {
+    "timeout": "it waited for too long to be asked",
+    "provider": "the endpoint was left alone, as it failed with others",
+}
 
 
 def explain_verdict(row: Mapping[str, Any]) -> Iterator[str]:
     """Describe a verdict row: whose it is, what it cost, or why it has no value."""
     about = row.get("verdict") or {}
     share = f"{about.get('inclusion', 0):g}"
+    asked = about.get("asked", True)
     for score in row["scores"]:
         if reason := score.get("unscored"):
+            why = (_WHY if asked else _WHY_UNASKED).get(reason, reason)
             chance = f" (probability {share})" if reason == "sampled_out" else ""
-            yield f"      [yellow]not judged: {safe(_WHY.get(reason, reason), 60)}{chance}[/yellow]"
-    asked = f"{safe(about.get('provider'), 60)}:{safe(about.get('model'), 100)}, {safe(about.get('rubric'), 100)}"
+            yield f"      [yellow]not judged: {safe(why, 60)}{chance}[/yellow]"
+    who = f"{safe(about.get('provider'), 60)}:{safe(about.get('model'), 100)}, {safe(about.get('rubric'), 100)}"
     cost = f", cost {about['cost']:g}" if about.get("cost") else ""
     cut = f", cut: {safe(', '.join(about['cut']), 100)}" if about.get("cut") else ""
-    yield f"      [dim]{asked} version {about.get('version')}, asked with probability {share}{cost}{cut}[/dim]"
+    how = f"asked with probability {share}" if asked else "not asked"
+    yield f"      [dim]{who} version {about.get('version')}, {how}{cost}{cut}[/dim]"
 
 
 def explain_waiting(queued: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -40,15 +40,21 @@ def check(file: Path, *, as_json: bool) -> None:
 
     Checks in Python are loaded in their process, by the interpreter that the suite's `python` names, and called on an
     example: what a call costs is said, or what goes wrong, with exit code 1. That runs their code: look at a stranger's
-    suite before.
+    suite before. Rubrics of judges that stand in files are read as the worker reads them, from where this is run.
     """
     from turnsignal.agents.process.exits import EXIT_FAILED
+    from turnsignal.agents.providers.judges import load_judges
     from turnsignal.agents.python_checks.host import hosted, try_checks
     from turnsignal.stream.judging.judges import warn_of_families
     from turnsignal.stream.suite import load_suite
     from turnsignal.stream.text.counts import count_of
 
     loaded = load_suite(file)
+    try:
+        load_judges(loaded.judges, loaded.judging, None)
+    except ConfigError as error:
+        msg = f"{file}: {error}"
+        raise ConfigError(msg) from None
     warnings = warn_of_families(loaded.judges, loaded.judging.judged)
     with hosted(loaded) as ready:
         tried = try_checks(ready)

@@ -6,7 +6,8 @@ import traceback
 
 from turnsignal.agents.providers.protocol import ProviderCall, ProviderError, ProviderReply
 from turnsignal.agents.providers.throttling import Attempts, ThrottledEndpoint
-from turnsignal.stream.judging.budget import Budget
+from turnsignal.stream.judging.budget import Budget, Overruns
+from turnsignal.stream.judging.docket import SUSPECT
 from turnsignal.stream.judging.docket_entries import ReservedCall
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.inquiry import Inquiry, Judgement
@@ -23,11 +24,12 @@ class SharedBudget:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
+        self._overruns = Overruns()
         self._settled = asyncio.Event()
 
     async def reserve(self, judge: str, greatest: int) -> int | None:
         """Return what is reserved for a call of this greatest price; None where what is spent leaves no room for it."""
-        while not self._budget.reserve(most := self._budget.worst(judge, greatest)):
+        while not self._budget.reserve(most := self._overruns.worst(judge, greatest)):
             if not self._budget.reserved:
                 return None
             await self._settled.wait()
@@ -36,7 +38,7 @@ class SharedBudget:
     def settle(self, judge: str, greatest: int, most: int, cost: int) -> None:
         """Put the real cost in the place of what was reserved, and let others try again."""
         if cost > most:
-            self._budget.on_overrun(judge, greatest, cost)
+            self._overruns.on_cost(judge, greatest, cost)
         self._budget.settle(most, cost)
         self._settled.set()
         self._settled = asyncio.Event()
@@ -50,8 +52,8 @@ class JudgeAsker:
         self._endpoint = endpoint
         self._budget = budget or SharedBudget(Budget(None))
 
-    async def ask(self, exchange: ExchangeRecord) -> Verdict:
-        """Return the verdict; never raises for anything that an endpoint or a text does."""
+    async def ask(self, exchange: ExchangeRecord, *, tells: bool = True) -> Verdict:
+        """Return the verdict; never raises for anything that an endpoint or a text does. tells: as in `Attempts`."""
         judge = self._judge
         try:
             material = collect_material(exchange, judge.chosen.rubric, judge.part.max_input)
@@ -64,7 +66,7 @@ class JudgeAsker:
             return make_unjudged(
                 exchange, judge, Unjudged.BUDGET, "the budget has no room for the price that it can have"
             )
-        asked = _Asked(identify(exchange, judge))
+        asked = _Asked(identify(exchange, judge), tells=tells)
         try:
             return await self._verdict(exchange, material, inquiry, asked)
         finally:
@@ -72,7 +74,7 @@ class JudgeAsker:
 
     async def answer(self, call: ReservedCall) -> tuple[Verdict, int]:
         """Return the verdict of a call that the docket has named, and what it cost in billionths."""
-        asked = _Asked(identify(call.exchange, self._judge))
+        asked = _Asked(identify(call.exchange, self._judge), tells=call.attempt <= SUSPECT)
         inquiry = begin_inquiry(self._judge, call.material)
         return await self._verdict(call.exchange, call.material, inquiry, asked), asked.cost
 
@@ -88,7 +90,7 @@ class JudgeAsker:
     async def _judge_it(self, inquiry: Inquiry, asked: "_Asked") -> Judgement:
         loop = asyncio.get_running_loop()
         begun = loop.time()
-        used = Attempts(begun + self._judge.part.deadline)
+        used = Attempts(begun + self._judge.part.deadline, tells=asked.tells)
         try:
             while inquiry.prompt is not None:
                 call = self._call(inquiry, asked.verdict)
@@ -141,8 +143,9 @@ class JudgeAsker:
 class _Asked:
     """What asking about one exchange took."""
 
-    def __init__(self, verdict: str) -> None:
+    def __init__(self, verdict: str, *, tells: bool) -> None:
         self.verdict = verdict
+        self.tells = tells
         self.model: str | None = None
         self.tokens_in = self.tokens_out = self.attempts = self.cost = 0
         self.latency = 0.0

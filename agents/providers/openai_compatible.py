@@ -94,7 +94,7 @@ class OpenAICompatible:
             completion = await self._sdk.chat.completions.create(**self._request(call))
         except TooLargeError as error:
             detail = f"{self._endpoint.name}: {error}"
-            raise ProviderError(detail) from None
+            raise ProviderError(detail, reason=Unjudged.PARSE) from None
         except TornError as error:
             detail = f"{self._endpoint.name}: expected a whole reply, got a part of it ({error})"
             raise ProviderError(detail, again=True) from None

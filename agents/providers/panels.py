@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from turnsignal.agents.providers.asking import JudgeAsker, SharedBudget
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
 from turnsignal.stream.judging.deliberation import Deliberation
+from turnsignal.stream.judging.docket import SUSPECT
 from turnsignal.stream.judging.docket_entries import ReservedCall
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.judges import NANO, Judge
@@ -25,20 +27,20 @@ class PanelAsker:
 
     async def answer(self, call: ReservedCall) -> tuple[Verdict, int]:
         """Return the verdict of a call that the docket has named, and what it cost in billionths."""
-        verdict = await self.ask(call.exchange)
+        verdict = await self.ask(call.exchange, tells=call.attempt <= SUSPECT)
         return verdict, round(verdict.cost * NANO)
 
-    async def ask(self, exchange: ExchangeRecord) -> Verdict:
-        """Return the verdict; never raises for anything that an endpoint or a text does."""
+    async def ask(self, exchange: ExchangeRecord, *, tells: bool = True) -> Verdict:
+        """Return the verdict; never raises for anything that an endpoint or a text does. tells: as in `Attempts`."""
         deliberation = Deliberation(self._judge, exchange)
-        asked: list[Verdict] = []
+        rounds: list[Sequence[Verdict]] = []
         while deliberation.asks:
-            answers = (self._askers[member].ask(exchange) for member in deliberation.asks)
+            answers = (self._askers[member].ask(exchange, tells=tells) for member in deliberation.asks)
             verdicts = await asyncio.gather(*answers)
-            asked += verdicts
+            rounds.append(verdicts)
             deliberation.on_verdicts(verdicts)
         assert deliberation.judgement is not None, "a deliberation that asks nobody has a judgement"
-        verdict = _add_up(make_verdict(exchange, self._judge, deliberation.judgement), asked)
+        verdict = add_up(make_verdict(exchange, self._judge, deliberation.judgement), rounds)
         return readable(verdict, exchange, self._judge)
 
 
@@ -51,8 +53,9 @@ def make_asker(
     return PanelAsker(judge, endpoints, budget)
 
 
-def _add_up(verdict: Verdict, asked: Sequence[Verdict]) -> Verdict:
-    """Put down what all who were asked took together."""
+def add_up(verdict: Verdict, rounds: Sequence[Sequence[Verdict]]) -> Verdict:
+    """Put down what all who were asked took together; those of a round were asked side by side."""
+    asked = [*chain.from_iterable(rounds)]
     tokens = VerdictTokens(sum(each.tokens.input for each in asked), sum(each.tokens.output for each in asked))
     models = dict.fromkeys(each.judge.answered for each in asked if each.judge.answered)
     return replace(
@@ -61,6 +64,6 @@ def _add_up(verdict: Verdict, asked: Sequence[Verdict]) -> Verdict:
         attempts=sum(each.attempts for each in asked),
         tokens=tokens,
         cost=sum(each.cost for each in asked),
-        latency=round(sum(each.latency for each in asked), 3),
+        latency=round(sum(max(each.latency for each in verdicts) for verdicts in rounds), 3),
         cut=[*dict.fromkeys(name for each in asked for name in each.cut)],
     )

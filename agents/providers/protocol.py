@@ -77,7 +77,7 @@ def clean_reply(reply: object) -> ProviderReply:
         clean(model, MAX_NAME) or None if isinstance(model, str) else None,
         _count(tokens_in, 1),
         _count(tokens_out, 1 if text else 0),
-        clean(str(problem), MAX_REASONING),
+        clean(str(problem or ""), MAX_REASONING),  # a user's own provider may say None where there is none
     )
 
 

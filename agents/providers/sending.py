@@ -6,7 +6,8 @@ becomes free is taken at once and not after the next commit; what waits for a pl
 Suspects, which were in flight when workers ended, are sent while nothing else of this worker is: one partition at a
 time has all endpoints for that. What ends the worker then is known, and nobody else has an attempt less. A call that
 has been in flight for HOLD seconds hangs, and is not what ends a worker at once: then the others go on, but for those
-of its own endpoint, where it stays alone until it is decided.
+of its own endpoint, where it stays alone until it is decided. Then the others have the endpoint for as long as it had,
+so that many suspects that hang hold up nobody; what happens to them says nothing of the endpoint.
 """
 
 import asyncio
@@ -76,6 +77,8 @@ class CallSender:
         self._alone: int | None = None  # the partition that has all endpoints for its suspects
         self._suspects: set[str] = set()  # their endpoints
         self._timer: asyncio.TimerHandle | None = None
+        self._resting = float("-inf")  # until when no suspect is sent, on the loop's clock
+        self._is_said = False  # that others wait for suspects
 
     def in_flight(self, name: str) -> int:
         """Return how many calls to an endpoint have no answer yet."""
@@ -169,7 +172,13 @@ class CallSender:
         return verdict, cost
 
     def _end(self, partition: int, task: asyncio.Task[None]) -> None:
-        name = self._flying[partition].pop(task).call.judge.endpoint_name
+        flight = self._flying[partition].pop(task)
+        name = flight.call.judge.endpoint_name
+        if flight.call.attempt > SUSPECT:
+            now = asyncio.get_running_loop().time()
+            self._resting = now + (now - flight.began)
+            if self._alone is not None:
+                self._release()
         self._counts[name][partition] -= 1
         self._on_room(partition)
         for other in list(self._wanting[name]):
@@ -182,11 +191,30 @@ class CallSender:
         """Let a partition have all endpoints for itself while one of its suspects can be asked about."""
         if self._alone is not None and self._alone != partition:
             return
-        self._suspects = {name for name in suspects if not self.endpoints[name].open_for}
+        self._suspects = {name for name in suspects if not self.endpoints[name].open_for and not self._rests(partition)}
         if self._suspects:
             self._alone = partition
+            if not self._is_said:
+                msg = "%s: exchanges that were in flight when workers ended are asked about one at a time; others wait"
+                logger.info(msg + " meanwhile, and have their turn after each", ", ".join(sorted(self._suspects)))
+            self._is_said = True
         elif self._alone is not None:
             self._release()
+
+    def _rests(self, partition: int) -> bool:
+        """Say whether others have their turn, and wake everybody when it is over."""
+        tried = any(flight.call.attempt > SUSPECT for flight in self._flying[partition].values())
+        if tried or self._resting <= asyncio.get_running_loop().time():
+            return False
+        self._wake_at(self._resting)
+        return True
+
+    def _wake_at(self, moment: float) -> None:
+        if self._timer is not None and self._timer.when() > moment:
+            self._timer.cancel()
+            self._timer = None
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_at(moment, self._wake)
 
     def _release(self) -> None:
         self._alone = None
@@ -206,8 +234,7 @@ class CallSender:
         loop = asyncio.get_running_loop()
         if youngest <= loop.time():
             return False
-        if self._timer is None:
-            self._timer = loop.call_at(youngest, self._wake)
+        self._wake_at(youngest)
         return True
 
     def _capacity(self, partition: int, wanted: Collection[str], taken: Collection[str] = ()) -> Capacity:

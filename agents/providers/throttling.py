@@ -30,13 +30,15 @@ class Attempts:
     """What one exchange has used up.
 
     deadline: on the loop's clock; made: calls that were sent; unknown: those of which nobody says what they cost;
-    failed: whether the endpoint as a whole failed with it.
+    failed: whether the endpoint as a whole failed with it; tells: whether that says something of the endpoint, and not
+    of an exchange that has ended workers.
     """
 
     deadline: float
     made: int = 0
     unknown: int = 0
     failed: bool = False
+    tells: bool = True
 
 
 class ThrottledEndpoint:
@@ -124,12 +126,13 @@ class ThrottledEndpoint:
             used.unknown += 1
             began = time.monotonic()
             try:
-                # In a task of its own: else a provider that has this one cancelled would end it without an answer.
-                reply = clean_reply(await asyncio.ensure_future(self._provider.ask(call)))
+                reply = clean_reply(await self._ask_apart(call))
             except ProviderError as error:
                 used.unknown -= error.free
                 self._on_request(_outcome(error), time.monotonic() - began)
-                if error.down:
+                if error.down and not used.tells:
+                    self._breaker.on_nothing()
+                elif error.down:
                     self.yielding += not used.failed
                     used.failed = True
                     self._last = error
@@ -147,6 +150,21 @@ class ThrottledEndpoint:
             self._on_request(OK, time.monotonic() - began)
             self._breaker.on_answer()
             return reply
+
+    async def _ask_apart(self, call: ProviderCall) -> ProviderReply:
+        """Ask in a task of its own, which is left behind where it goes on after its cancellation.
+
+        Else a provider that has this one cancelled would end it without an answer, and one that takes no cancellation
+        would hold its place for ever.
+        """
+        asking = asyncio.ensure_future(self._provider.ask(call))
+        try:
+            await asyncio.wait({asking})
+        finally:
+            if not asking.done():
+                asking.cancel()
+                asking.add_done_callback(lambda late: late.cancelled() or late.exception())  # nobody else looks at it
+        return asking.result()
 
     def _is_late(self, state: RetryCallState, used: Attempts) -> bool:
         """Say whether the deadline comes before the next try could."""

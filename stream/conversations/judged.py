@@ -32,7 +32,8 @@ PARTS = 10_000  #: of 1, in which values and weights are counted
 LEAST = 1e-5  #: probability; the inverse of a smaller one weighs no more
 
 _UNKNOWN, _CURRENT, _REPLACED = range(3)  # whether the exchange of a verdict has come, and still stands
-UNSCORED, LEFT_OUT = -1, -2  #: in the place of a verdict's value
+#: in the place of a verdict's value: nobody read the exchange, nobody was to, or who read it has nothing to say of it
+UNREAD, LEFT_OUT, NO_SIGNAL = -1, -2, -3
 
 
 class Fate(StrEnum):
@@ -42,6 +43,7 @@ class Fate(StrEnum):
     WAITS = "waits"  #: on one that has not come, or is not known any more
     REPLACED = "replaced"  #: on one that another exchange has replaced
     LATE = "late"  #: after the conversation's retention
+    FORGOTTEN = "forgotten"  #: from before a request to forget its conversation
     DUPLICATE = "duplicate"  #: it came before
 
     __hash__ = str.__hash__  # a word that is counted for every verdict; an enum's own is written in Python
@@ -72,9 +74,9 @@ class JudgedMean(NamedTuple):
 class VerdictMark(msgspec.Struct, array_like=True, gc=False, order=True):
     """One verdict on an exchange.
 
-    id: digest of its id; scorer: number of its scorer; version: of the rubric; value: in parts, −1 where unscored, −2
-    where its judge was not to be asked (older state has −1 there);
-    weight: inverse of its sampling probability, in parts; turn: digest of the id of the response, empty in older state.
+    id: digest of its id; scorer: number of its scorer; version: of the rubric; value: in parts, or UNREAD, LEFT_OUT,
+    NO_SIGNAL (older state has UNREAD for each of these); weight: inverse of its sampling probability, in parts; turn:
+    digest of the id of the response, empty in older state.
     """
 
     id: bytes
@@ -114,22 +116,15 @@ class JudgedExchange(msgspec.Struct, array_like=True, gc=False, order=True):
         return {number: mark for number, mark in marks if mark is not None}
 
     def counted_of(self, scorer: int) -> VerdictMark | None:
-        """Return the verdict of a scorer that counts: by its newest rubric, with a value if there is one."""
-        newest = None
-        for mark in self.marks:
-            if mark.scorer == scorer and (
-                newest is None
-                or (mark.value >= 0, mark.version, mark.id) > (newest.value >= 0, newest.version, newest.id)
-            ):
-                newest = mark
-        return newest
+        """Return the verdict of a scorer that counts: with a value, else one that was read; by its newest rubric."""
+        return max((mark for mark in self.marks if mark.scorer == scorer), key=_precedence, default=None)
 
 
 class VerdictFacts(msgspec.Struct, gc=False):
     """What is remembered of a verdict.
 
-    row: of its exchange; turn: the response; version: of the rubric; left_out: whether its judge was not to be asked,
-    by its share or for want of money.
+    row: of its exchange; turn: the response; version: of the rubric; kept_as: UNREAD, LEFT_OUT or NO_SIGNAL where it
+    has no value.
     """
 
     id: str
@@ -140,7 +135,7 @@ class VerdictFacts(msgspec.Struct, gc=False):
     value: float | None
     inclusion: float
     turn: str = ""
-    left_out: bool = False
+    kept_as: int = UNREAD
 
 
 class JudgedMemory(msgspec.Struct, array_like=True):
@@ -189,7 +184,7 @@ class JudgedMemory(msgspec.Struct, array_like=True):
         if number is None:
             self._tidy(exchange)
             return _WAITS, ()
-        earlier, kept, weight = self._earlier(number), LEFT_OUT if verdict.left_out else UNSCORED, 0
+        earlier, kept, weight = self._earlier(number), verdict.kept_as, 0
         if value is not None:
             kept, weight = round(value * PARTS), round(PARTS / max(verdict.inclusion, LEAST))
         insort(marks, VerdictMark(named, number, verdict.version, kept, weight, digest(verdict.turn)))
@@ -207,6 +202,13 @@ class JudgedMemory(msgspec.Struct, array_like=True):
         """Return how many verdicts have not come on exchanges that stand, by scorer."""
         numbers = Counter(number for exchange in self.exchanges for number in exchange.expected)
         return {self.scorers[number]: count for number, count in sorted(numbers.items())}
+
+    @property
+    def is_full(self) -> bool:
+        """Whether older exchanges may be forgotten: they are added up, and what was said of each is not known."""
+        marks = len(self.packed) // packed_verdicts.BYTES + sum([len(exchange.marks) for exchange in self.exchanges])
+        exchanges = len(self.exchanges) + self.packed_exchanges
+        return exchanges >= MAX_EXCHANGES or marks + len(self.scorers) > MAX_MARKS
 
     @property
     def waits_since(self) -> float:
@@ -363,6 +365,10 @@ class JudgedMemory(msgspec.Struct, array_like=True):
             marks -= len(gone.marks)
             if gone.state == _CURRENT:
                 _add(self.folded, gone)
+
+
+def _precedence(mark: VerdictMark) -> tuple[bool, bool, int, bytes]:
+    return mark.value >= 0, mark.value == NO_SIGNAL, mark.version, mark.id
 
 
 def _unpacked(packed: bytes) -> list[JudgedExchange]:

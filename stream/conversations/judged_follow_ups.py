@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from turnsignal.stream.conversations.judged import LEFT_OUT, PARTS, JudgedMemory, VerdictMark
-from turnsignal.stream.records.scores import FOLLOW_UP
+from turnsignal.stream.conversations.judged import LEFT_OUT, PARTS, UNREAD, JudgedMemory, VerdictMark
+from turnsignal.stream.records.scores import FOLLOW_UP, Unscored
 
 _CLARIFIED = PARTS // 2  # a follow-up whose value is below asks for clarification
 _BY = f"{FOLLOW_UP}(by="
@@ -13,31 +13,41 @@ _BY = f"{FOLLOW_UP}(by="
 class JudgedFollowUps(NamedTuple):
     """How a judge read a conversation's follow-ups.
 
-    scorer: as which it counts; went_on: whether each one that it read went on, in order of event time; left_out:
-    whether it was not to be asked about some; inclusion: the probability with which it was asked about all of them.
+    scorer: as which it counts; went_on: whether each one that it has an opinion of went on, in order of event time;
+    missing: why it is not known how all of them went, None where the judge has read them all; inclusion: the
+    probability with which it was asked about all of them.
     """
 
     scorer: str
     went_on: list[bool]
-    left_out: bool
+    missing: Unscored | None
     inclusion: float
 
 
 def judged_follow_ups(memory: JudgedMemory) -> list[JudgedFollowUps]:
-    """Return how each judge of follow-ups read those that it was given, in the order of their names."""
+    """Return how each judge of follow-ups read those of a conversation, in the order of their names.
+
+    A follow-up is one that any of them was given: who has no verdict on it was not asked, as it was not in the suite.
+    """
     judges = [number for number, scorer in enumerate(memory.scorers) if scorer.startswith(_BY)]
     if not judges:
         return []
-    marks: dict[int, list[VerdictMark]] = {number: [] for number in judges}
+    marks: dict[int, list[VerdictMark | None]] = {number: [] for number in judges}
     for exchange in memory.current():
-        for number, mark in exchange.counted().items():
-            if number in marks:
-                marks[number].append(mark)
-    return [_read(memory.scorers[number], of_one) for number, of_one in marks.items()]
+        counted = exchange.counted()
+        if marks.keys() & counted.keys():
+            for number, of_one in marks.items():
+                of_one.append(counted.get(number))
+    return [_read(memory.scorers[number], of_one, is_full=memory.is_full) for number, of_one in marks.items()]
 
 
-def _read(scorer: str, marks: Sequence[VerdictMark]) -> JudgedFollowUps:
+def _read(scorer: str, marks: Sequence[VerdictMark | None], *, is_full: bool) -> JudgedFollowUps:
+    valued = [mark for mark in marks if mark is not None and mark.value >= 0]
     # Shares are parts of one order of conversations: who is asked at the smallest of them is asked at all.
-    largest = max((mark.weight for mark in marks if mark.value >= 0), default=PARTS)
-    went_on = [mark.value >= _CLARIFIED for mark in marks if mark.value >= 0]
-    return JudgedFollowUps(scorer, went_on, any(mark.value == LEFT_OUT for mark in marks), PARTS / largest)
+    largest = max((mark.weight for mark in valued), default=PARTS)
+    missing = None
+    if any(mark is not None and mark.value == LEFT_OUT for mark in marks):
+        missing = Unscored.SAMPLED_OUT
+    elif is_full or any(mark is None or mark.value == UNREAD for mark in marks):
+        missing = Unscored.UNREAD
+    return JudgedFollowUps(scorer, [mark.value >= _CLARIFIED for mark in valued], missing, PARTS / largest)

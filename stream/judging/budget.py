@@ -1,36 +1,85 @@
 """The budget: what may be spent, reserved for calls in flight at their greatest price, and given back when they end."""
 
 import math
+from collections.abc import Iterable, Mapping
 
 from turnsignal.stream.judging.judges import NANO
 
 #: of money that is counted: more is no amount, and would not fit into what is stored
 MOST_MONEY = 2**62
+_OTHER_DAYS = 8  #: that a clock has shown, of which it is known what was spent
+
+
+class Overruns:
+    """How many times its greatest price a judge's call has cost, for all budgets of a process: an endpoint does it."""
+
+    __slots__ = ("_times",)
+
+    def __init__(self) -> None:
+        self._times: dict[str, float] = {}
+
+    def worst(self, judge: str, most: int) -> int:
+        """Return what to reserve for a call of this greatest price: more, where the judge's have cost more before."""
+        return min(MOST_MONEY, math.ceil(most * self._times.get(judge, 1.0)))
+
+    def on_cost(self, judge: str, most: int, cost: int) -> None:
+        """Note that a call of this greatest price has cost more."""
+        if most > 0:
+            self.take({judge: cost / most})
+
+    def take(self, times: Mapping[str, float]) -> None:
+        """Take in what was noted elsewhere."""
+        for judge, more in times.items():
+            if more > self._times.get(judge, 1.0):
+                self._times[judge] = more
+
+    def dump(self, judges: Iterable[str]) -> dict[str, float]:
+        """Return what was noted of some judges."""
+        return {judge: self._times[judge] for judge in judges if judge in self._times}
 
 
 class Budget:
     """Money of a day in billionths of a currency, at most MOST_MONEY.
 
-    limit: None for no limit; spent: so far, when it is made by what was stored; reserved: so far.
+    limit: None for no limit; spent: so far, when it is made by what was stored; day: to which that counts, in days
+    since 1970; others: spent on other days that a clock has shown; reserved: so far.
     """
 
-    __slots__ = ("_overruns", "_since", "limit", "reserved", "spent")
+    __slots__ = ("_since", "day", "limit", "others", "reserved", "spent")
 
-    def __init__(self, limit: int | None, spent: int = 0) -> None:
+    def __init__(
+        self, limit: int | None, spent: int = 0, day: int = 0, others: Mapping[int, int] | None = None
+    ) -> None:
         self.limit = limit
         self.spent = min(MOST_MONEY, spent)
+        self.day = day
+        self.others = dict(others or {})
         self.reserved = 0
-        self._overruns: dict[str, float] = {}  # by judge: how many times its greatest price a call has cost
         self._since = 0  # of what was spent, since somebody last looked which day it is
 
-    def look_at(self, *, new_day: bool) -> None:
-        """Take in that somebody looks which day it is, and whether a new one has begun.
+    def look_at(self, day: int) -> bool:
+        """Take in which day it is; return whether a new one has begun.
 
-        What was spent since the last look counts for the new day, as the calls may have been sent in it.
+        What was spent since the last look counts for the new day, as the calls may have been sent in it. A clock that
+        goes back gives no money anew, nor does one that comes to a day again: what was spent on it still is. One that
+        was ahead once must not stop judging until then.
         """
-        if new_day:
-            self.spent = self._since
-        self._since = 0
+        since, self._since = self._since, 0
+        if day in (self.day, self.day - 1):
+            return False
+        is_new, known = day > self.day, self.others.pop(day, 0)
+        if self.spent:
+            self.others[self.day] = self.spent
+        for oldest in list(self.others)[:-_OTHER_DAYS]:
+            del self.others[oldest]
+        self.spent = min(MOST_MONEY, known + since) if is_new else max(self.spent, known)
+        self.day = day
+        return is_new
+
+    def left(self, day: int) -> int | None:
+        """Return what is neither spent nor held back on a day, in billionths; None without a limit."""
+        spent = self.spent if day <= self.day else self.others.get(day, 0)
+        return None if self.limit is None else max(0, self.limit - spent - self.reserved)
 
     def reserve(self, most: int) -> bool:
         """Reserve the greatest price of a call; False where it does not fit and the call must not be made."""
@@ -38,15 +87,6 @@ class Budget:
             return False
         self.reserved += most
         return True
-
-    def worst(self, judge: str, most: int) -> int:
-        """Return what to reserve for a call of this greatest price: more, where the judge's have cost more before."""
-        return min(MOST_MONEY, math.ceil(most * self._overruns.get(judge, 1.0)))
-
-    def on_overrun(self, judge: str, most: int, cost: int) -> None:
-        """Note that a call of this greatest price has cost so much."""
-        if most > 0:
-            self._overruns[judge] = max(self._overruns.get(judge, 1.0), cost / most)
 
     def why_full(self, most: int) -> str:
         """Say why no money is left for a call of this greatest price."""

@@ -15,7 +15,7 @@ thins what is asked, so that the money lasts the day; the probability stands on 
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from turnsignal.stream.judging.budget import MOST_MONEY, Budget
+from turnsignal.stream.judging.budget import MOST_MONEY, Budget, Overruns
 from turnsignal.stream.judging.deliberation import Deliberation, is_measured
 from turnsignal.stream.judging.docket_entries import (
     DocketResult,
@@ -48,7 +48,7 @@ class Docket:
 
     budget: of a day for this partition, in billionths, None for no limit; max_age: seconds after which an exchange that
     waits is not asked about; store: what an earlier docket committed; position: where to begin without a store;
-    forgotten: conversations about which nothing is asked, told or kept.
+    forgotten: conversations about which nothing is asked, told or kept; overruns: of the judges, shared by partitions.
     """
 
     def __init__(
@@ -60,13 +60,14 @@ class Docket:
         position: int = 0,
         most_held: int = MOST_HELD,
         forgotten: ForgottenConversations | None = None,
+        overruns: Overruns | None = None,
     ) -> None:
         self._judges = {judge.digest: judge for judge in judges}
         self._max_age = max_age
         self._most_held = most_held
         self._budget = Budget(budget)
         self._pacer = BudgetPacer(budget)
-        self._day = 0
+        self._overruns = overruns or Overruns()
         self._position = self._next = position
         self._held: dict[int, HeldExchange] = {}
         self._waiting: OrderedDict[Question, Material] = OrderedDict()
@@ -119,9 +120,7 @@ class Docket:
 
     def left(self, now: float) -> int | None:
         """Return what of the day's budget is neither spent nor held back, in billionths; None without a budget."""
-        budget = self._budget
-        spent = budget.spent if int(now // DAY) <= self._day else 0
-        return None if budget.limit is None else max(0, budget.limit - spent - budget.reserved)
+        return self._budget.left(int(now // DAY))
 
     def endpoints_awaited(self) -> set[str]:
         """Return the lines on which calls wait to be named."""
@@ -215,7 +214,8 @@ class Docket:
         endpoint; alone: reserve one, of a suspect, as nothing is in flight; trials: endpoints that may be down, which
         the newest exchange tries, as those that have failed are among the oldest.
         """
-        self._begin_day(now)
+        if self._budget.look_at(int(now // DAY)):
+            self._answers.forget_old(now)
         left, sweeps = dict(capacity), abs(now - self._swept) >= 1.0
         if sweeps:
             self._swept = now
@@ -233,7 +233,7 @@ class Docket:
                     break  # how old the others are is asked once a second
                 continue
             material = self._waiting[question]
-            most = self._budget.worst(question.judge, greatest_price(judge, held.exchange, material))
+            most = self._overruns.worst(question.judge, greatest_price(judge, held.exchange, material))
             if self._budget.limit is not None and self._budget.spent + most > self._budget.limit:
                 self._decide(question, _unjudged(held, judge, Unjudged.BUDGET, self._budget.why_full(most)))
             elif self._budget.reserve(most):
@@ -261,7 +261,7 @@ class Docket:
         del self._in_flight[question]
         cost = min(MOST_MONEY, max(0, cost))
         if cost > call.most:
-            self._budget.on_overrun(question.judge, greatest_price(call.judge, call.exchange, call.material), cost)
+            self._overruns.on_cost(question.judge, greatest_price(call.judge, call.exchange, call.material), cost)
         self._budget.settle(call.most, cost)
         self._pacer.on_decided(cost)
         self._decide(question, verdict)
@@ -274,13 +274,15 @@ class Docket:
         stored = StoredDocket(
             VERSION,
             self._position,
-            self._day,
+            self._budget.day,
             self._budget.spent,
             list(self._judges),
             [(offset, self._bits(held)) for offset, held in self._held.items() if held.decided],
             [(*question, call.attempt - leaves, call.most) for question, call in self._in_flight.items()]
             + [(*question, n, 0) for question, n in self._lost.items() if question not in self._in_flight],
             self._pacer.dump(),
+            self._budget.others,
+            self._overruns.dump(self._judges),
         )
         changes = self._answers.take_changes() | {STATE: stored.encode()}
         result = DocketResult([verdict for _, verdict in self._verdicts], changes, self._position, self._calls)
@@ -292,8 +294,8 @@ class Docket:
             return
         stored = decode_docket(store[STATE])
         self._position = self._next = stored.position
-        self._day = stored.day
-        self._budget = Budget(self._budget.limit, stored.spent)
+        self._budget = Budget(self._budget.limit, stored.spent, stored.day, stored.others)
+        self._overruns.take(stored.overruns)
         self._pacer = BudgetPacer(self._budget.limit, stored.pace)
         for offset, bits in stored.decided:
             decided = {digest for n, digest in enumerate(stored.judges) if bits >> n & 1}
@@ -379,15 +381,6 @@ class Docket:
         """Whether an offset is decided; one that no record came for is a transaction's mark, or compacted away."""
         held = self._held.get(offset)
         return held is None or (held.exchange is None and self._judges.keys() <= held.decided)
-
-    def _begin_day(self, now: float) -> None:
-        day = int(now // DAY)
-        self._budget.look_at(new_day=day > self._day)
-        if day > self._day:
-            self._day = day
-            self._answers.forget_old(now)
-        elif day < self._day - 1:  # the clock was ahead once, which must not stop judging until then
-            self._day = day
 
     def _bits(self, held: HeldExchange) -> int:
         return sum(1 << n for n, digest in enumerate(self._judges) if digest in held.decided)

@@ -11,7 +11,7 @@ STATE = b"docket"  #: key of the state; beside it stand the keys of remembered a
 class StoredDocket(msgspec.Struct, array_like=True):
     """What is stored: decided: (offset, judges as bits); named: (offset, judge, attempt, greatest price).
 
-    pace: of the pacer, left out by dockets that had none.
+    pace: of the pacer; others: money by day; overruns: by judge; left out by dockets that had none.
     """
 
     version: int
@@ -22,6 +22,8 @@ class StoredDocket(msgspec.Struct, array_like=True):
     decided: list[tuple[int, int]]
     named: list[tuple[int, str, int, int]]
     pace: list[float] = []
+    others: dict[int, int] = {}
+    overruns: dict[str, float] = {}
 
     def encode(self) -> bytes:
         """Return what is stored."""

@@ -17,8 +17,8 @@ from turnsignal.stream.durations import Duration
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.judging.material import MAX_INPUT
 from turnsignal.stream.judging.panels import CascadePart, JuryPart
-from turnsignal.stream.judging.rubric import Ratio, Word
-from turnsignal.stream.judging.rubric_files import ChosenRubric, choose_rubric
+from turnsignal.stream.judging.rubric import Ratio, Rubric, Word
+from turnsignal.stream.judging.rubric_files import ChosenRubric, choose_rubric, is_rubric_file, load_rubric
 from turnsignal.stream.records.verdicts import scorer_of
 
 OPENAI, SCRIPTED, PYTHON = "openai", "scripted", "python"
@@ -116,6 +116,11 @@ class JudgePart(_JudgingPart):
     def _readable_panel(self) -> "JudgePart":
         for model in panel_models(self):
             _readable_model(model)
+        jurors = [split_model(model) for model in (self.model, *(self.jury.beside if self.jury is not None else ()))]
+        if twice := {juror for juror in jurors if jurors.count(juror) > 1}:
+            msg = "expected jurors of different models, as one that is asked twice has two votes;"
+            msg += f" got {':'.join(min(twice))} twice"
+            raise ValueError(msg)
         return self
 
 
@@ -223,17 +228,22 @@ def split_model(text: str) -> tuple[str, str]:
     return (endpoint, model) if colon else (OPENAI, text)
 
 
-def is_rubric_file(name: str) -> bool:
-    """Whether a judge's rubric is the path of a file."""
-    return name.endswith(".toml")
+def judged_scorer(part: JudgePart) -> str:
+    """Name the scorer that a judge is; of a rubric in a file, by the file."""
+    return scorer_of(PurePath(part.rubric).stem if is_rubric_file(part.rubric) else part.rubric, part.name)
 
 
 def judged_scorers(judges: Iterable[JudgePart]) -> list[str]:
-    """Name the scorers that judges are; of a rubric in a file, by the file."""
-    return [
-        scorer_of(PurePath(part.rubric).stem if is_rubric_file(part.rubric) else part.rubric, part.name)
-        for part in judges
-    ]
+    """Name the scorers that judges are."""
+    return [judged_scorer(part) for part in judges]
+
+
+def readable_rubric(part: JudgePart) -> Rubric | None:
+    """Return a judge's rubric; None where its file cannot be read here, as the judge app alone may have it."""
+    try:
+        return load_rubric(part.rubric).rubric
+    except ConfigError:
+        return None
 
 
 def check_names(judges: tuple[JudgePart, ...]) -> tuple[JudgePart, ...]:

@@ -120,6 +120,8 @@ class Rubric(_RubricPart):
         own = [text.name for text in self.first] + ([self.items.name] if self.items else [])
         if len(set(own)) < len(own) or _RESERVED & set(own):
             yield f"expected names in first and items that differ and are none of {', '.join(sorted(_RESERVED))}"
+        if self.items is not None and self.items.text in (REASONING, LABEL):
+            yield f"items.text: expected another name than {REASONING} and {LABEL}, which stand beside it in a reply"
         if self.items is not None and self.items.given and "documents" not in self.needs:
             yield 'expected "documents" among needs, as items.given asks for a label of each; got none'
         for form, values in self.also.items():

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from hashlib import blake2b
 from importlib.resources import files
+from pathlib import Path
 
 import orjson
 from pydantic import ValidationError
@@ -113,6 +114,31 @@ def choose_rubric(name: str, own: Mapping[str, Rubric] | None = None) -> ChosenR
         msg = f"rubric {family}: {describe_first_error(error, 'parameters')}"
         raise ConfigError(msg) from None
     return ChosenRubric(rubric, None if form is None else str(form), how)
+
+
+def is_rubric_file(name: str) -> bool:
+    """Whether a judge's rubric is the path of a file."""
+    return name.endswith(".toml")
+
+
+def load_rubric(name: str) -> ChosenRubric:
+    """Find a rubric by its name, or read a user's from its file, which is called as it is; raises ConfigError."""
+    if not is_rubric_file(name):
+        return choose_rubric(name)
+    try:
+        text = Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"{name}: expected a rubric in TOML, got {error}"
+        raise ConfigError(msg) from None
+    rubric = parse_rubric(text, name)
+    if rubric.name != Path(name).stem:
+        msg = f"{name}: name: expected {Path(name).stem!r}, as the file is called, got {rubric.name!r}: rename one"
+        raise ConfigError(msg)  # else the rows and the metrics of a judge would have two names
+    if rubric.name in BUILT_IN and rubric.stage != (stage := _built_in(rubric.name).stage):
+        msg = f"{name}: stage: expected {stage!r}, as of the rubric of this name that comes with turnsignal,"
+        msg += f" got {rubric.stage!r}: rename it"
+        raise ConfigError(msg)  # what judges of follow_up say is read as of follow-ups
+    return ChosenRubric(rubric)
 
 
 @cache

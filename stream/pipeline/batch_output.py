@@ -59,6 +59,7 @@ class _WrittenRow(RowHead, gc=False, omit_defaults=True):
 
 
 _MOVING = (Fate.COUNTED, Fate.WAITS)  #: verdicts that go into series and metrics
+_UNWRITTEN = (Fate.DUPLICATE, Fate.FORGOTTEN)  #: those that have no row
 _RESPONSE = Stage.RESPONSE  # found in its class in a thousand steps, for every row
 #: an output record of its four fields; as a tuple with names is made otherwise, it takes three times as long
 _written: Callable[[tuple[str, bytes | None, bytes | None, None]], OutputRecord] = partial(tuple.__new__, OutputRecord)
@@ -296,7 +297,7 @@ class BatchOutput:
         for fate in dict.fromkeys(fates):
             count = fates.count(fate)
             deltas.verdicts[fate] += count
-            deltas.records[topic, "duplicate" if fate is Fate.DUPLICATE else "scored"] += count
+            deltas.records[topic, fate if fate in _UNWRITTEN else "scored"] += count
         deltas.last_event[topic] = verdicts[-1][1].verdict.time
         for key, row in verdicts:
             for meeting in row.meetings:

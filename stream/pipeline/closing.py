@@ -212,12 +212,14 @@ def _encode_close(outcome: ConversationOutcome | None, diagnosis: Mapping[str, A
 def _judge_outcome(ruled: ConversationOutcome, read: JudgedFollowUps) -> dict[str, Any]:
     """Return how a conversation went by a judge of its follow-ups; whether it was answered is the rules' to say.
 
-    There is a value only where the judge was asked about all of them and has read some: of what it was not asked about
-    the rules know the failures alone, and a mean over its conversations would fall with its share.
+    There is a value only where the judge has read all of them, and has an opinion of some. Of what it was not asked
+    about the rules know the failures alone, so that a mean would fall with the judge's share; and a correction that
+    nobody read would make the mean rise while an endpoint is down. Nor does a correction that was read count by itself:
+    those conversations would be scored of which something bad was read, and the others not.
     """
     name = read.scorer.replace(FOLLOW_UP, CONVERSATION, 1)
-    if read.left_out:
-        return Score(name, unscored=Unscored.SAMPLED_OUT).as_json()
+    if read.missing is not None:
+        return Score(name, unscored=read.missing).as_json()
     if not read.went_on:
         return Score(name, None, ConversationOutcome.SILENT, Unscored.NO_EVIDENCE).as_json()
     outcome = ConversationOutcome.RESOLVED if all(read.went_on) else ConversationOutcome.CLARIFIED

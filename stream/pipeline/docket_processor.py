@@ -10,6 +10,7 @@ from typing import Any
 
 from turnsignal.stream.conversations.clock import Moment
 from turnsignal.stream.errors import Reason, Refused
+from turnsignal.stream.judging.budget import Overruns
 from turnsignal.stream.judging.docket import MOST_HELD, Docket
 from turnsignal.stream.judging.docket_entries import QueuedExchange, ReservedCall
 from turnsignal.stream.judging.docket_state import STATE
@@ -44,7 +45,8 @@ class DocketProcessor:
 
     budget: of a day for this partition, in billionths, None for no limit; max_age: seconds; redaction: what is taken
     out before anything is sent; store: what was committed; topic, partition: where exchanges come from; on_accepted:
-    told of each batch that is committed; forgotten: conversations about which nothing is asked, told or kept.
+    told of each batch that is committed; forgotten: conversations about which nothing is asked, told or kept; overruns:
+    of the judges, known to all partitions of a worker.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class DocketProcessor:
         full_letters: bool = False,
         on_accepted: Callable[["DocketProcessor", JudgedResult], None] = lambda *_: None,
         forgotten: ForgottenConversations | None = None,
+        overruns: Overruns | None = None,
     ) -> None:
         self.store = store
         self.topic = topic
@@ -70,7 +73,9 @@ class DocketProcessor:
         self._redaction = redaction
         self._full_letters = full_letters
         self._on_accepted = on_accepted
-        self._docket = Docket(judges, budget, max_age, store, most_held=most_held, forgotten=forgotten)
+        self._docket = Docket(
+            judges, budget, max_age, store, most_held=most_held, forgotten=forgotten, overruns=overruns
+        )
         self._begins = True  # as long as no record came
         self._position = self._docket.position  # as given last
         self._leaves = self._holds = False

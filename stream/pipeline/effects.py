@@ -64,9 +64,10 @@ class ScoreRow(msgspec.Struct, gc=False):
 class VerdictRow(msgspec.Struct, gc=False):
     """The row of a verdict, and what is counted with it.
 
-    encoded: the row, None where the verdict came before; fate: the word by which it is counted; scorer: as which its
-    judge counts; unscored: why the verdict has no value; earlier: number and sum of what its scorer had said in the
-    conversation; meetings: with the labels of people that came before, as `HumanLabels` says them.
+    encoded: the row, None where the verdict came before or is to be forgotten; fate: the word by which it is counted;
+    scorer: as which its judge counts; unscored: why the verdict has no value; earlier: number and sum of what its
+    scorer had said in the conversation; meetings: with the labels of people that came before, as `HumanLabels` says
+    them.
     """
 
     encoded: bytes | None

@@ -10,13 +10,10 @@ from turnsignal.stream.conversations.feedback_memory import KeptFeedback
 from turnsignal.stream.conversations.judged import PARTS, JudgedMemory, LabelMark
 from turnsignal.stream.conversations.recent_ids import digest
 from turnsignal.stream.conversations.state import Conversation
-from turnsignal.stream.errors import ConfigError
-from turnsignal.stream.judging.judges import JudgePart, is_rubric_file
+from turnsignal.stream.judging.judges import JudgePart, judged_scorer, readable_rubric
 from turnsignal.stream.judging.panels import threshold_of
 from turnsignal.stream.judging.rubric import Rubric
-from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.records.feedback import LABEL
-from turnsignal.stream.records.verdicts import scorer_of
 
 GOOD, BAD = ("good", "bad")
 
@@ -24,7 +21,7 @@ Meeting = tuple[str, str, str]  #: a judge's name, what a person finds the answe
 
 
 class HumanLabels:
-    """Compare labels and verdicts, by the judges of a suite; of those whose rubric is a file, the labels are not known.
+    """Compare labels and verdicts, by the judges of a suite.
 
     A label's scorer is a rubric, for all its judges, or the name of a judged score, for that judge alone.
     """
@@ -34,9 +31,9 @@ class HumanLabels:
         self._names: dict[str, str] = {}
         self._scorers: dict[str, list[str]] = {}  # by what a label may call them
         for part in judges:
-            rubric = _rubric_of(part)
+            rubric = readable_rubric(part)
             if rubric is not None:
-                scorer = scorer_of(part.rubric, part.name)
+                scorer = judged_scorer(part)
                 self._rubrics[scorer], self._names[scorer] = rubric, part.name
                 for name in (scorer, scorer.partition("(")[0]):
                     self._scorers.setdefault(name, []).append(scorer)
@@ -69,12 +66,3 @@ class HumanLabels:
     def _meet(self, scorer: str, judged: int, labelled: int) -> Meeting:
         least = threshold_of(self._rubrics[scorer]) * PARTS
         return self._names[scorer], GOOD if labelled >= least else BAD, GOOD if judged >= least else BAD
-
-
-def _rubric_of(part: JudgePart) -> Rubric | None:
-    if is_rubric_file(part.rubric):
-        return None
-    try:
-        return choose_rubric(part.rubric).rubric
-    except ConfigError:  # one of a user's own, known to the judge app alone
-        return None

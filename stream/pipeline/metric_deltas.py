@@ -60,7 +60,7 @@ _PAIRINGS = (
     *("forgotten", "window_expired", "naive_timestamp", "mixed_environment"),
 )
 _RESULTS = {
-    SCORE: ("scored", "duplicate", "dead_letter", "applied_before"),
+    SCORE: ("scored", "duplicate", "dead_letter", "applied_before", "forgotten"),
     JUDGE: ("queued", "dead_letter"),
     WATCH: ("watched", "applied", "unknown"),
 }
@@ -202,7 +202,7 @@ class MetricDeltas:
     )
     verdicts: defaultdict[str, int] = counter(
         "verdict_rows_total",
-        "Verdicts read: their exchange stands, has not come, was replaced, is forgotten; or they came before.",
+        "Verdicts: their exchange stands, has not come, was replaced, is past retention or to be forgotten; repeated.",
         fate=tuple(Fate),
     )
     judge_anchors: defaultdict[tuple[str, str, str], int] = counter(

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any
 
 from turnsignal.stream.conversations.clock import Moment, StreamClock
+from turnsignal.stream.conversations.judged import Fate
 from turnsignal.stream.conversations.recent_ids import Seen
 from turnsignal.stream.conversations.state import Conversation, JudgedState, peek, restore, restore_judged
 from turnsignal.stream.errors import Refused
@@ -38,6 +39,7 @@ from turnsignal.stream.suite import MAX_STATE, Suite
 
 _NEW = Seen.NEW
 _SWEEP = 2_000  #: conversations that are closed or forgotten per batch at most
+_LATE = 10_000  #: verdicts of which it is remembered that they came after their conversation's retention
 _ERASED = 10_000  #: conversations of which it is remembered that somebody asked to forget them
 _LEAST = 50  #: of them, and of records of `forget`, that are done even when turns have used up the allowance
 
@@ -88,6 +90,7 @@ class PartitionProcessor:
         self._live: dict[bytes, Conversation | None] = {}  # touched by this batch, with more to come
         self._changes: dict[bytes, bytes | None] = {}  # touched by this batch, and put away
         self._erased: dict[bytes, float] = {}  # on request, and when: verdicts may still be on their way
+        self._late_verdicts: dict[str, None] = {}  # ids of those that came after their conversation's retention
         self._idle = self._output = self._new_output()  # what stands between batches, and is never written to
         self._allowance = Allowance(None)
 
@@ -338,16 +341,19 @@ class PartitionProcessor:
         except Refused as refused:
             output.add_undecodable(record, refused, self.verdicts_topic)
             return
+        written = record.timestamp / 1000
+        if key in self._erased and judged.is_before(self._erased[key], written, returned=self._load(key) is not None):
+            output.add_verdict(key, judged.without_effect(Fate.FORGOTTEN), self.verdicts_topic)
+            return
         apart = self._load_judged(key)
         if apart is not None:
             output.add_verdict(key, self._conversations.on_verdict(apart.memory, judged), self.verdicts_topic)
             self._put(key, apart)
             return
         known = self._load(key)
-        erased, written = self._erased.get(key), record.timestamp / 1000
-        state = known or judged.begin_waiting(self.clock.time, self._limits, erased, written)
+        state = known or judged.begin_waiting(self.clock.time, self._limits, written)
         if state is None:
-            output.add_verdict(key, judged.late(), self.verdicts_topic)
+            output.add_verdict(key, judged.without_effect(self._fate_without(judged)), self.verdicts_topic)
             return
         row = self._conversations.on_verdict(state.judged_memory(), judged)
         output.add_verdict(key, row, self.verdicts_topic)
@@ -357,6 +363,15 @@ class PartitionProcessor:
         self._live[key], due = state, state.schedule(self._limits)
         if known is None:
             self.agenda.put(key, due)
+
+    def _fate_without(self, judged: Judged) -> Fate:
+        """Return what becomes of a verdict that no conversation remembers: its row is written once, as far as known."""
+        if judged.verdict.id in self._late_verdicts:
+            return Fate.DUPLICATE
+        self._late_verdicts[judged.verdict.id] = None
+        if len(self._late_verdicts) > _LATE:
+            del self._late_verdicts[next(iter(self._late_verdicts))]
+        return Fate.LATE
 
     def _load_or_begin(self, key: bytes, time: float) -> Conversation:
         """Return the conversation of a turn of that event time; it is closed, or begun anew, if it was due before."""

@@ -9,22 +9,26 @@ from typing import Any
 
 import msgspec
 
-from turnsignal.stream.conversations.judged import Fate, JudgedMemory, VerdictFacts, named
+from turnsignal.stream.conversations.judged import LEFT_OUT, NO_SIGNAL, UNREAD, Fate, JudgedMemory, VerdictFacts, named
 from turnsignal.stream.conversations.state import Conversation, Limits
-from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.judging.deliberation import JUROR
 from turnsignal.stream.judging.forgotten import is_forgotten
-from turnsignal.stream.judging.judges import JudgePart, is_rubric_file
-from turnsignal.stream.judging.rubric_files import choose_rubric
+from turnsignal.stream.judging.inquiry import JUDGE
+from turnsignal.stream.judging.judges import JudgePart, judged_scorer, readable_rubric
 from turnsignal.stream.pipeline.effects import VerdictRow
 from turnsignal.stream.pipeline.row_head import RowHead
 from turnsignal.stream.records.environments import read_environment
 from turnsignal.stream.records.scores import Stage, Unscored, row_id
 from turnsignal.stream.records.turns import MAX_AHEAD
-from turnsignal.stream.records.verdicts import Verdict, scorer_of
+from turnsignal.stream.records.verdicts import Unjudged, Verdict, scorer_of
 
 _STAGE = Stage.VERDICT.value
 _DUPLICATE = Fate.DUPLICATE  # found in its class in a thousand steps, for every verdict
-_LEFT_OUT = (Unscored.SAMPLED_OUT, Unscored.BUDGET)
+_LEFT_OUT = (Unjudged.SAMPLED_OUT, Unjudged.BUDGET)
+#: what a verdict says of its exchange where it has no value; whatever else there is, nobody has read the exchange
+_OF_EXCHANGE = (Unjudged.NO_SIGNAL, Unjudged.NOT_APPLICABLE, Unjudged.NO_RETRIEVAL, Unjudged.NO_JUDGMENTS)
+_DISAGREE = (Unjudged.TIE, Unjudged.QUORUM)  # of jurors, who may have failed
+_JURORS = (JUDGE, JUROR)
 _encode_row = msgspec.json.Encoder().encode
 
 
@@ -54,6 +58,7 @@ class _WrittenVerdict(msgspec.Struct, gc=False, omit_defaults=True):
     cost: float
     cached: bool = False
     cut: list[str] | None = None
+    asked: bool = True
 
 
 class _WrittenVerdictRow(RowHead, gc=False, omit_defaults=True):
@@ -80,29 +85,36 @@ class Judged:
         verdict = self.verdict
         value = verdict.value if verdict.environment == environment else None
         about = (verdict.id, verdict.row or verdict.turn_id, verdict.time, self.scorer, verdict.judge.version)
-        left_out = self.unscored in _LEFT_OUT
-        fate, earlier = memory.take(VerdictFacts(*about, value, verdict.inclusion, verdict.turn_id, left_out))
+        kept_as = UNREAD if self.unscored is None else _kept_as(verdict)
+        fate, earlier = memory.take(VerdictFacts(*about, value, verdict.inclusion, verdict.turn_id, kept_as))
         encoded = None if fate is _DUPLICATE else self.encode()
         return VerdictRow(encoded, fate, verdict, self.scorer, self.unscored, earlier)
 
-    def late(self) -> VerdictRow:
-        """Return its row where its conversation is forgotten: then it moves nothing."""
-        return VerdictRow(self.encode(), Fate.LATE, self.verdict, self.scorer, self.unscored)
+    def without_effect(self, fate: Fate) -> VerdictRow:
+        """Return what is written and counted of it where it moves nothing; its row only where it is late."""
+        encoded = self.encode() if fate is Fate.LATE else None
+        return VerdictRow(encoded, fate, self.verdict, self.scorer, self.unscored)
 
-    def begin_waiting(
-        self, now: float, limits: Limits, erased: float | None = None, written: float = 0.0
-    ) -> Conversation | None:
+    def is_before(self, erased: float, written: float, *, returned: bool) -> bool:
+        """Whether it is from before a request to forget its conversation.
+
+        erased: when that was; written: when the verdict was, 0 where that is not known; returned: whether there is a
+        conversation of that name again, whose turns may have older timestamps than the request.
+        """
+        time = self.verdict.time
+        if written > 0:  # a turn's timestamp may be ahead of the request, but not when the verdict on it was written
+            time = written if returned else min(time, written)
+        return is_forgotten(erased, time)
+
+    def begin_waiting(self, now: float, limits: Limits, written: float = 0.0) -> Conversation | None:
         """Return a conversation in which the verdict waits for its turn; None when that will not come.
 
-        It was too long ago, is of a conversation that was to be forgotten since, or more than a day ahead of when the
-        verdict was written. now: stream time; erased: when somebody asked to forget the conversation; written: when
+        It was too long ago, or more than a day ahead of when the verdict was written. now: stream time; written: when
         the verdict was, 0 where that is not known.
         """
         time = self.verdict.time
         if now > time + limits.idle + limits.retention or (written > 0 and time > written + MAX_AHEAD):
             return None
-        if erased is not None and is_forgotten(erased, min(time, written) if written > 0 else time):
-            return None  # a turn's timestamp may be ahead of the request, but not when the verdict on it was written
         return Conversation(closed=True, clock=now)
 
     def encode(self) -> bytes:
@@ -139,9 +151,21 @@ class Judged:
                 verdict.cost,
                 verdict.cached,
                 verdict.cut or None,
+                verdict.attempts > 0 or verdict.value is not None or verdict.cached,
             ),
         )
         return _encode_row(written)
+
+
+def _kept_as(verdict: Verdict) -> int:
+    """Return as what a conversation keeps a verdict without a value: whether the exchange was read, or was to be."""
+    reason = verdict.unscored
+    if reason in _LEFT_OUT:
+        return LEFT_OUT
+    if reason in _DISAGREE:
+        votes = [step.unscored for step in verdict.steps if step.step in _JURORS]
+        return NO_SIGNAL if all(vote is None or vote in _OF_EXCHANGE for vote in votes) else UNREAD
+    return NO_SIGNAL if reason in _OF_EXCHANGE else UNREAD
 
 
 def describe_judged(state: Conversation) -> dict[str, Any]:
@@ -153,25 +177,23 @@ def describe_judged(state: Conversation) -> dict[str, Any]:
 
 
 class ExpectedJudges:
-    """Who is to judge the exchanges of each stage, by the suite; judges whose rubric is a file are not waited for."""
+    """Who is to judge the exchanges of each stage, by the suite.
+
+    A judge whose rubric stands in a file that cannot be read here is not waited for: its stage is not known.
+    """
 
     def __init__(self, judges: Sequence[JudgePart]) -> None:
         self._scorers: dict[str, list[str]] = {Stage.RESPONSE: [], Stage.FOLLOW_UP: []}
+        self._are_known = True
         for part in judges:
-            stage = _stage_of(part)
-            if stage is not None:
-                self._scorers[stage].append(scorer_of(part.rubric, part.name))
+            rubric = readable_rubric(part)
+            if rubric is None:
+                self._are_known = False
+            else:
+                self._scorers[rubric.stage].append(judged_scorer(part))
 
     def expect(self, state: Conversation, stage: Stage, row: str, time: float) -> None:
         """Take in that an exchange of a conversation goes to the judges of its stage. row: id of its score row."""
-        if scorers := self._scorers[stage]:
+        scorers = self._scorers[stage]
+        if scorers or not self._are_known:  # a verdict that nobody waits for may come all the same, and is to count
             state.judged_memory().expect(row, time, scorers)
-
-
-def _stage_of(part: JudgePart) -> str | None:
-    if is_rubric_file(part.rubric):
-        return None
-    try:
-        return choose_rubric(part.rubric).rubric.stage
-    except ConfigError:  # one of a user's own, known to the judge app alone
-        return None

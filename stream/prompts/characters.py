@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from turnsignal.stream.names import write_name
 from turnsignal.stream.prompts.reading import Proposal
-from turnsignal.stream.prompts.wording import Amount
+from turnsignal.stream.prompts.wording import Amount, compile_pattern
 
 _LEAST = 40  #: characters; fewer are those of something else
 _MOST = 5_000  #: characters; a pattern for more takes too much memory
@@ -33,6 +33,13 @@ def is_character_limit(check: str) -> bool:
     return check.startswith(_NAMES)
 
 
+def most_characters(check: str) -> int | None:
+    """Return how many characters a check allows; None if it is no upper limit of them."""
+    if not check.startswith(_NAMES[0]):
+        return None
+    return sum(int(repeat[1]) for repeat in _REPEATS.finditer(check)) + 1
+
+
 def doubt_rivals(proposals: Sequence[Proposal]) -> list[Proposal]:
     """Return proposals, limits in characters doubtful where there are several: each may be of something else."""
     limits = [one for one in proposals if is_character_limit(one.check)]
@@ -55,4 +62,5 @@ def _longer_than(number: int) -> str:
     return r"(?s)\A\s*\S" + "".join(f".{{{repeat}}}" for repeat in repeats) + r"\s*\S"
 
 
+_REPEATS = compile_pattern(r"\.\{(\d+)\}")
 _NAMES = tuple(write_name(f"pattern.{kind}", {"regex": _LIMIT}).removesuffix("')") for kind in ("forbid", "require"))

@@ -36,6 +36,8 @@ from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, neg
 _LISTED = 20  #: sentences that ask for one check
 _SHOWN = 80  #: characters of the other sentence in the reason for a doubt
 _CONDITIONAL = ("only under a condition", "has an exception")
+#: doubts of sentences that may ask for no such check, or for its opposite
+_OTHERWISE = ("may be of what is quoted", "may forbid one way", "may mean the opposite")
 _HELD = ("says more than its check", "may concern a part", "stands under")  #: doubts of what some answers have to keep
 _OF_COUNTS = ("at_least", "at_most", "skip_markers")  #: parameters that say nothing of what is counted
 _SAYS_IT = ("startend.", "pattern.require", "keywords.existence", "format.constrained_response")
@@ -54,6 +56,8 @@ def merge(first: Proposal | None, second: Proposal) -> Proposal:
     excepted = next((doubt for doubt in doubts if doubt.startswith(_CONDITIONAL)), None)
     if len(doubts) == 1:
         sure = second if first.doubt is not None else first
+        if doubts[0].startswith(_OTHERWISE):
+            return sure
         return sure._replace(sentences=sentences, doubt=excepted)
     both = first.platforms and second.platforms
     platforms = tuple(dict.fromkeys(first.platforms + second.platforms)) if both else ()

@@ -136,7 +136,8 @@ def _counted(amount: Amount, unit: str, sentence: Sentence) -> Iterator[str]:
         is_cap = unit == "sentences" and "at_most" in bounds  # a list's "1." is none that a limit means
         yield from _named(_COUNTED[unit], bounds, **({"skip_markers": True} if is_cap else {}))
     elif unit == "characters":
-        yield from () if amount.exact else character_limits(amount)
+        is_only = SAYS["only"].match(sentence.masked[amount.start :]) is not None  # "shows only 280 characters"
+        yield from () if amount.exact else character_limits(amount._replace(low=None) if is_only else amount)
     elif unit == "exclamations":
         yield from _named("keywords.letter_frequency", amount.bounds(), letter="!")
     elif unit == "hashtags":

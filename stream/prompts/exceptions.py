@@ -8,8 +8,8 @@ import tomllib
 from collections.abc import Collection
 from pathlib import Path
 
-from turnsignal.stream.names import parse_name
-from turnsignal.stream.prompts.characters import is_character_limit
+from turnsignal.stream.names import Value, parse_name
+from turnsignal.stream.prompts.characters import is_character_limit, most_characters
 from turnsignal.stream.prompts.conditions import condition, platforms_in, without_clause, without_no_conditions
 from turnsignal.stream.prompts.leftover import Span
 from turnsignal.stream.prompts.polarity import explains
@@ -45,7 +45,7 @@ _UNITS = {
 _SOME = ("only under a condition", "may hold of some answers only", "comes after a condition")
 _QUESTIONED = r"\\?["  #: in the name of a check: a question mark, and what may stand behind it
 _Waiver = tuple[str, tuple[str, ...]]
-_UNITS_OF_TEXT = frozenset(unit for units in _UNITS.values() for unit in units)
+_UNITS_OF_TEXT = frozenset(unit for units in _UNITS.values() for unit in units) | {"characters"}
 #: a unit, how many of it at most, the sentence that names it, and its platforms
 _Length = tuple[str, int, str, tuple[str, ...]]
 _SHOWN = 80  #: characters of the other sentence in the reason for a doubt
@@ -79,7 +79,7 @@ def _other(
     kinds = [kind for kind, starts in _WAIVERS.items() if one.check.startswith(starts)]
     kinds = [kind for kind in kinds if kind not in _OF_CAPS or _has_most(one.check)]
     if is_character_limit(one.check):
-        kinds.append("length")
+        kinds += ["length", *(_OF_CAPS if _has_most(one.check) else ())]
     if _aspect(one.check) == "end" and _QUESTIONED in one.check:
         kinds.append("question")  # 'End with "Anything else?"'
     for sentence, platforms in (waiver for kind in kinds for waiver in waiving.get(kind, ())):
@@ -101,11 +101,15 @@ def _waiving(placed: list[PlacedSentence]) -> dict[str, list[_Waiver]]:
     for one in placed:
         if one.is_heading or explains(mask(one.sentence)):
             continue
-        masked = without_no_conditions(mask(one.read))
+        read = without_no_conditions(mask(one.read))
+        whole = without_no_conditions(mask(one.sentence))  # "as much room as they need" gives no reason
         for kind in _WAIVERS:
+            masked = whole if kind == "room" else read
             match = _SAYS[kind].search(masked)
             if match is not None and _lets_off(kind, one, masked, match.span()):
                 waivers.setdefault(kind, []).append((one.sentence, platforms_in(masked)))
+        if _SAYS["breaks"].search(mask(one.sentence)) is not None:
+            waivers.setdefault("room", []).append((one.sentence, platforms_in(whole)))
     return waivers
 
 
@@ -156,6 +160,10 @@ def _lengths(placed: list[PlacedSentence], others: Collection[str]) -> list[_Len
     lengths: list[_Length] = []
     for one in placed:
         masked = mask(one.sentence)
+        bare = None if one.is_heading else _SAYS["bare"].search(masked)
+        if bare is not None and not negated(masked, bare.start()):
+            platforms = condition(masked, one.heading)[0]
+            lengths += [(unit, int(bare["n"]), one.sentence, platforms) for unit in ("words", "characters")]
         named = [] if one.is_heading else [each for each in amounts(masked) if each.unit in _UNITS_OF_TEXT]
         is_given = bool(named) and (_is_given(masked) or _SAYS["beforehand"].search(one.heading) is not None)
         if not named or is_given or one.sentence in others or explains(masked):
@@ -169,8 +177,12 @@ def _lengths(placed: list[PlacedSentence], others: Collection[str]) -> list[_Len
 
 def _longer(one: Proposal, lengths: list[_Length]) -> str | None:
     """Return the sentence that names a greater length than a check allows: "Tutorials: 200-400 words"; else None."""
+    most: Value | None = most_characters(one.check)
     units = next((units for start, units in _UNITS.items() if one.check.startswith(start)), ())
-    most = parse_name(one.check).params.get("at_most") if units else None
+    if most is not None:
+        units = ("characters",)
+    elif units:
+        most = parse_name(one.check).params.get("at_most")
     if most is None:
         return None
     longer = (

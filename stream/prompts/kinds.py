@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.characters import is_character_limit
-from turnsignal.stream.prompts.wording import read_patterns
+from turnsignal.stream.prompts.wording import negated, read_patterns
 
 _BUILT = tomllib.loads(Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8"))
 _SAYS = read_patterns(_BUILT["patterns"], **_BUILT["people"])
@@ -57,7 +57,10 @@ def prompt_kind(sentences: Iterable[str]) -> PromptKind | None:
     sentences: with quoted text masked.
     """
     kinds = [
-        (kind, sentence) for sentence in sentences for kind in _REASONS if _SAYS[kind].search(sentence) is not None
+        (kind, sentence)
+        for sentence in sentences
+        for kind in _REASONS
+        if (match := _SAYS[kind].search(sentence)) is not None and not negated(sentence, match.start())
     ]
     others = [one for one in kinds if one[0] != "items"] or kinds
     if not others:

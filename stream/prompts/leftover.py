@@ -139,7 +139,7 @@ def names_whole(masked: str) -> bool:
 
 def is_pronoun(masked: str) -> bool:
     """Return whether a sentence speaks of what the one before it is about: "It must not …", "no emojis in them"."""
-    return _SAYS["about_it"].search(masked) is not None
+    return _SAYS["about_it"].search(_SAYS["impersonal"].sub("", masked)) is not None
 
 
 def keeps_them(masked: str) -> bool:

@@ -6,9 +6,6 @@ so that an example in quotation marks is not read as an instruction.
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any
-
-import re2
 
 from turnsignal.stream.names import Value, write_name
 from turnsignal.stream.prompts.counted import of_counted
@@ -21,8 +18,10 @@ from turnsignal.stream.prompts.named_links import named_links
 from turnsignal.stream.prompts.named_sections import named_sections
 from turnsignal.stream.prompts.narrower import only_some
 from turnsignal.stream.prompts.openers import openers
+from turnsignal.stream.prompts.phrases import TAIL, edge_phrases, spaced
 from turnsignal.stream.prompts.placeholders import placeholder_in
 from turnsignal.stream.prompts.polarity import reaches, turned
+from turnsignal.stream.prompts.qualified import qualifies
 from turnsignal.stream.prompts.vocabulary import keywords, otherwise
 from turnsignal.stream.prompts.wording import (
     QUOTED,
@@ -35,13 +34,11 @@ from turnsignal.stream.prompts.wording import (
 
 _STYLES = read_patterns(WORDED["styles"])
 _ANY_THING = compile_pattern(rf"\b(?:{'|'.join(WORDED['forbidden'])})\b")
-_TAIL = r"[^\pL\pN?]*"  #: what may stand behind the last words: a full stop, quotation marks, bold, an emoji
-_HEAD = r"[^\pL\pN]*"  #: … and before the first: the sign of a heading, bold, a quotation mark
 _DISPLAYED = r"\$\$[^$]*\$\$|\\\[[^?]*?\\\]|```[^`]*```"  #: a formula or code on its own, which a question may be about
 #: a question at the end; what follows it may be displayed
-_ASKED = rf"\?{_TAIL}(?:(?:{_DISPLAYED}){_TAIL})*\z"
+_ASKED = rf"\?{TAIL}(?:(?:{_DISPLAYED}){TAIL})*\z"
 #: … that the answer itself asks: a title in quotation marks, or in italics within a sentence, asks nothing
-_ASKS_ITSELF = rf"\?(?:[^\pL\pN?\"'”’»“*_]{_TAIL})?\z|(?:\A|[.!?\n])[^\pL\pN*_]*[*_]+[^*_\n]*\?[*_]+{_TAIL}\z"
+_ASKS_ITSELF = rf"\?(?:[^\pL\pN?\"'”’»“*_]{TAIL})?\z|(?:\A|[.!?\n])[^\pL\pN*_]*[*_]+[^*_\n]*\?[*_]+{TAIL}\z"
 ADDRESS = r"(?i)https?://|\bwww\."  #: pattern of a check that forbids addresses
 #: patterns of checks that forbid emojis, hashtags, HTML, Markdown, and words in capitals
 EMOJIS: str = WORDED["forbidden"]["emojis?|emoticons?"]
@@ -66,6 +63,7 @@ def propose(sentence: Sentence) -> dict[str, str | None]:
     for check, doubt in zip(requested, doubts(sentence.masked, requested, signs, sentence.scope), strict=True):
         doubt = doubt or turned(sentence.masked, check) or _placeholder(sentence.text, check)
         doubt = doubt or only_some(sentence.masked, check) or of_counted(sentence.masked, check)
+        doubt = doubt or qualifies(sentence.masked, check, sentence.scope.product)
         proposed[check.check] = proposed.get(check.check, doubt) and doubt
     return proposed
 
@@ -81,63 +79,6 @@ def _placeholder(text: str, check: RequestedCheck) -> str | None:
         holes = (one for one in quotes if one)
     held = next(holes, None)
     return None if held is None else f"may hold a placeholder ({held})"
-
-
-def _ends(sentence: Sentence) -> Iterator[RequestedCheck]:
-    for pattern, at_end in ((SAYS["end"], True), (SAYS["start"], False)):
-        for match in pattern.finditer(sentence.masked):
-            is_second = SAYS["starts_first"].search(sentence.masked[: match.start()]) is not None
-            reach = match.start() if is_second else max(0, match.start() - 30)
-            before = SAYS["with_the"].sub("", sentence.masked[reach : match.end()])
-            before = SAYS["last_line"].sub("", before)
-            quotes = _alternatives(sentence, match.end() - 1)
-            if not quotes or quotes[0].start() - match.end() > 30 or SAYS["of_a_part"].search(before):
-                continue
-            phrases = [next(part for part in quote.groups() if part).strip() for quote in quotes]
-            other = SAYS["starts_too" if at_end else "ends_too"]
-            if not all(phrases) or other.search(sentence.masked[match.start() + 1 : quotes[0].start()]) is not None:
-                continue  # "Start with one sentence and end with …"
-            more = SAYS["more_after"].search(sentence.masked[quotes[-1].end() :]) if at_end else None
-            doubt = None if more is None else f"more may follow it ({more[0].strip(' ,')} …)"
-            phrase = "|".join(_spaced(one) for one in phrases)
-            phrase = f"(?:{phrase})" if len(phrases) > 1 else phrase
-            if negated(sentence.masked, match.start()):
-                edge = rf"{phrase}{_TAIL}\z" if at_end else rf"\A\W*{phrase}(?:\W|\z)"
-                name = write_name("pattern.forbid", {"regex": f"(?i){edge}"})
-            elif at_end and len(phrases) == 1 and SAYS["to_the_letter"].search(sentence.masked) is not None:
-                name = write_name("startend.end_checker", {"phrase": phrases[0]})
-            else:
-                edge = rf"{phrase}{_TAIL}\z" if at_end else rf"\A{_opened(phrases)}"
-                name = write_name("pattern.require", {"regex": f"(?i){edge}"})
-            spans = [(match.start(), match.start() + 1), *(quote.span() for quote in quotes)]
-            yield from asked([name], "edges", *spans, doubt=doubt)
-            break
-
-
-def _spaced(phrase: str) -> str:
-    """Return the pattern of a phrase with any white space between its words, and a full stop or none at its end."""
-    return r"\s+".join(re2.escape(word) for word in phrase.rstrip(".").split())
-
-
-def _opened(phrases: list[str]) -> str:
-    """Return the pattern of the first words of an answer, with any markup around them: "**Summary:** …"."""
-    opened = []
-    for phrase in phrases:
-        bare = phrase.rstrip(".:;,!?")
-        opened.append(
-            _spaced(bare) + "[*_]*" + _spaced(phrase[len(bare) :]) if bare and bare != phrase else _spaced(phrase)
-        )
-    return _HEAD + (f"(?:{'|'.join(opened)})" if len(opened) > 1 else opened[0])
-
-
-def _alternatives(sentence: Sentence, start: int) -> list[Any]:
-    """Return the first quoted text from an offset on, with those that follow it as its alternatives."""
-    quotes: list[Any] = []
-    for quote in QUOTED.finditer(sentence.text, start):
-        if quotes and not SAYS["alternative"].fullmatch(sentence.masked[quotes[-1].end() : quote.start()]):
-            break
-        quotes.append(quote)
-    return quotes
 
 
 def _asks_back(sentence: Sentence) -> Iterator[RequestedCheck]:
@@ -233,7 +174,7 @@ def _chosen(options: list[str]) -> str:
     """Return the check for one of several answers; a label of one word is written in either case: "Yes."."""
     if any(" " in option.strip() for option in options):
         return write_name("format.constrained_response", {"options": "|".join(options)})
-    return write_name("pattern.require", {"regex": rf"(?i)(?:\A|\W)(?:{'|'.join(map(_spaced, options))})(?:\W|\z)"})
+    return write_name("pattern.require", {"regex": rf"(?i)(?:\A|\W)(?:{'|'.join(map(spaced, options))})(?:\W|\z)"})
 
 
 def _bracketed(text: str) -> Iterator[Span]:
@@ -389,7 +330,7 @@ _FAMILIES: tuple[Callable[[Sentence], Iterator[RequestedCheck]], ...] = (
     _first_words,
     letters,
     keywords,
-    _ends,
+    edge_phrases,
     _asks_back,
     _shapes,
     _cases,

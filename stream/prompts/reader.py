@@ -49,6 +49,7 @@ from turnsignal.stream.prompts.parts import goes_on as goes_on_about_it
 from turnsignal.stream.prompts.parts import is_of_whole, part_made
 from turnsignal.stream.prompts.pointers import lifted, points
 from turnsignal.stream.prompts.polarity import allows, is_bound, let_off
+from turnsignal.stream.prompts.pronouns import taken_back
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.reasons import without_reason
@@ -190,12 +191,13 @@ def read_prompt(text: str) -> PromptReading:
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:
             covered.append(names)
-            uncovered += _beside(sentence, masked, names)
+            is_shown = any(sentence in proposed[name].sentences for name in names)
+            uncovered += _beside(sentence, masked, names) if is_shown else [sentence]
         elif exemption is not None:
             prescribed += 1
         elif _orders(masked) if is_heading else not leads_in(sentence):
             uncovered.append(sentence)
-    proposals = lifted(list(proposed.values()), placed)
+    proposals = taken_back(lifted(list(proposed.values()), placed), placed)
     proposals = settle(proposals, placed, exempt, is_one_text=bool(order))
     prescribing = {one.sentence for one in exempt.values()}
     proposals = replaced(excepted(proposals, placed, prescribing), placed, prescribing)
@@ -271,7 +273,7 @@ def _may_ask(masked: str) -> bool:
     """Return whether a sentence may be an instruction although no usual wording of one stands in it."""
     if _SAYS["demands"].search(masked) or _SAYS["allots"].search(masked) or is_predicate(masked):
         return True
-    if _SAYS["in_a_case"].search(masked) and _SAYS["tells"].search(masked) is None:
+    if _SAYS["in_a_case"].search(masked) and (_SAYS["tells"].search(masked) is None or "·" in masked):
         return True
     if _SAYS["describes"].search(masked):
         return False
@@ -373,6 +375,8 @@ def _let_off(earlier: Proposal, own: str, sentence: str, masked: str) -> str | N
         masked = without_no_conditions(masked)  # "Never switch to English, even if …" lets nobody off
     name = parse_name(earlier.check)
     thing = NAMED_THINGS.get(str(name.params.get("regex", ""))) if name.family == "pattern.forbid" else None
+    if _SAYS["of_all"].search(masked) is not None and (thing is None or thing.search(masked) is None):
+        return None  # "Every answer must be shorter than …" is a rule of its own
     is_markdown = thing is not None and thing.search("markdown") is not None
     others = [one for one in NAMED_THINGS.values() if not is_markdown or one.search(_MARKDOWN) is None]
     if allows(earlier.check, without_no_conditions(masked), thing, others):

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from turnsignal.stream.prompts.conditions import (
     begins_anew,
@@ -156,6 +156,7 @@ def _made_by_role(rules: Iterable[str]) -> str:
 
 def _split(block: str) -> Iterator[str]:
     text = _SAYS["run_in"].sub(lambda title: f"{title[1]}: ", block, 1)  # "**Refunds.** Be kind."
+    text = _SAYS["unquoted"].sub(_quoted, text, 1)
     text = _SAYS["emphasis"].sub(lambda bold: bold[1] or bold[2], text)
     masked = _closed(mask(_SAYS["short"].sub(lambda match: match[0].replace(".", "·"), text)), text)
     marks = _numbered(masked)
@@ -165,6 +166,12 @@ def _split(block: str) -> Iterator[str]:
         sentence = text[markers.get(begin, begin) : end].strip(" \t;")[:MAX_SENTENCE]
         if sentence:
             yield from _denials(sentence)
+
+
+def _quoted(ban: Any) -> str:
+    """Put what must not be said in quotation marks, so that no semicolon parts it from its ban."""
+    lead: str = ban["lead"]
+    return lead + ", ".join(f'"{phrase.strip()}"' for phrase in ban["list"].split(";") if phrase.strip())
 
 
 def _denials(sentence: str) -> Iterator[str]:

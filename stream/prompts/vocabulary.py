@@ -63,6 +63,15 @@ def keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
         if words:
             yield from _prohibited(words, sentence.text, written.span(), *_spans(words, sentence.text, start, end))
             return
+    answered = SAYS["answered"].search(masked)
+    if answered is not None:
+        start = answered.end() - 1
+        words = _words(sentence.text[start : start + len(SAYS["until"].split(masked[start:], 1)[0])], "")
+        if words and all(len(word.split()) > 1 for word in words):  # "never answer "yes"" forbids no other yes
+            yield from _prohibited(
+                words, sentence.text, answered.span(), *_spans(words, sentence.text, start, len(masked))
+            )
+            return
     named = SAYS["names_names"].search(masked)
     if named is not None:
         yield from _named(named)

@@ -30,6 +30,7 @@ class Unscored(StrEnum):
     TIE = "tie"  #: as many jurors find it good as bad
     QUORUM = "quorum"  #: too few jurors have a value
     NO_EVIDENCE = "no_evidence"  #: nothing was read that says how the conversation went
+    UNREAD = "unread"  #: the judge has not read every follow-up of the conversation
     CUT = "cut"  #: the recording ends before the conversation does
     NO_SIGNAL = "no_signal"  #: no rule recognises the message
     UNKNOWN_TURN = "unknown_turn"  #: feedback about a response that is not known, or not any more
@@ -145,7 +146,8 @@ class JudgedBy:
 
     id: the verdict's; row: of the exchange that was judged; judge, provider, model: who was asked, and the model that
     answered; rubric, version, prompt: by which question; inclusion: the probability with which this was judged, whose
-    inverse is the score's weight; cost: in the currency of the suite's prices; cut: parts that had been shortened.
+    inverse is the score's weight; cost: in the currency of the suite's prices; cut: parts that had been shortened;
+    asked: whether a call was made for what has no value, left out where one was.
     """
 
     id: str
@@ -160,6 +162,7 @@ class JudgedBy:
     cost: float = 0.0
     cached: bool = False
     cut: list[str] = field(default_factory=list)
+    asked: bool = True
 
 
 @dataclass(slots=True)

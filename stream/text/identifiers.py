@@ -15,7 +15,7 @@ from typing import Any
 
 import re2
 
-VERSION = 2  #: raise it when a change finds other identifiers in the same text
+VERSION = 3  #: raise it when a change finds other identifiers in the same text
 
 Span = tuple[int, int]  #: bytes, end exclusive
 Finder = Callable[[bytes], Iterator[Span]]
@@ -59,7 +59,8 @@ def find_emails(data: bytes) -> Iterator[Span]:
 # -- phone -------------------------------------------------------------------------------------------------------------
 
 _ABROAD = compile_pattern(rf"(?:\+|\b00)[1-9](?:{_GAP}{{0,3}}\d){{6,20}}")
-_NORTH_AMERICAN = compile_pattern(r"(?:\b1[ .-])?(?:\([2-9]\d\d\) ?|\b[2-9]\d\d[ .-])\d{3}[ .-]\d{4}")
+_AREA = r"(?:[2-4]0[1-9]|[2-4][1-9]\d|[5-9]\d\d)"  #: 200, 300 and 400 are none
+_NORTH_AMERICAN = compile_pattern(rf"(?:\b1[ .-])?(?:\({_AREA}\) ?|\b{_AREA}[ .-])\d{{3}}[ .-]\d{{4}}")
 _TRUNK = compile_pattern(rf"(?:\(0\d{{1,5}}\)|\b0[1-9]\d{{0,4}})(?:{_GAP}{{1,3}}\d{{2,9}}){{1,5}}")
 _ANNOUNCED = compile_pattern(
     r"(?i)\b(?:tel|telephone|telefon|phone|mobile|mobil|cell|handy|fax|call|whatsapp|sms|rufnummer)"
@@ -103,7 +104,8 @@ def _end_abroad(data: bytes, start: int, end: int) -> int | None:
     code = data[slice(*groups[0])]
     if len(groups) > 1 and (len(code) > 4 or (len(code) == 1 and code not in (b"1", b"7"))):
         return None
-    if code == b"1" and len(groups) > 1 and groups[1][1] - groups[1][0] not in (3, 10):
+    area = groups[1] if code == b"1" and len(groups) > 1 else (groups[0][0] + 1, groups[0][1])
+    if code[:1] == b"1" and (area[1] - area[0] not in (3, 10) or data[area[0]] in b"01"):  # `+100000000 points`
         return None
     return _cut(data, groups, 8, 11 if code == b"1" else 15)
 
@@ -173,7 +175,7 @@ def _stands_alone(data: bytes, start: int, end: int) -> bool:
 
 # -- card --------------------------------------------------------------------------------------------------------------
 
-_CARD = compile_pattern(r"\b\d(?:[ \x{A0}.-]?\d){12,}")
+_CARD = compile_pattern(r"\b\d(?:(?:[ \x{A0}]{1,2}|[.\x{2010}-\x{2015}-])?\d){12,}")
 _ISSUERS = re.compile(
     rb"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2(?:2[3-9]|[3-6]\d|7[01])\d{13}|2(?:22[1-9]|720)\d{12}|3[47]\d{13}"
     rb"|3(?:0[0-5]|[68]\d)\d{11}|35(?:2[89]|[3-8]\d)\d{12,15}|(?:6011|65\d\d|64[4-9]\d|62\d\d)\d{12,15}"
@@ -277,24 +279,32 @@ def _by_97(iban: bytes) -> bool:
 _SECRET = compile_pattern(
     r"\b(?:[spr]k[-_][A-Za-z0-9_-]{20,}|(?:AKIA|ASIA)[0-9A-Z]{16}\b|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}"
     r"|glpat-[\w-]{20,}|xox[abeprs]-[\w-]{10,}|AIza[\w-]{30,}|(?:hf|gsk|npm|r8)_[A-Za-z0-9]{30,}|xai-[A-Za-z0-9]{30,}"
-    r"|do[opr]_v1_[0-9a-f]{60,}|SG\.[\w-]{16,}\.[\w-]{16,}"
+    r"|do[opr]_v1_[0-9a-f]{60,}|SG\.[\w-]{16,}\.[\w-]{16,}|whsec_[A-Za-z0-9+/]{20,}|ya29\.[\w-]{20,}|key-[0-9a-f]{32}\b"
+    r"|hooks\.slack\.com/services/[\w/]{20,}"
     r"|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)"
     r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\s\\]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
 )
-_BEARER = compile_pattern(r"(?i)\bbearer[ :]{1,3}([\w.~+/-]{16,}={0,2})")
-_ASSIGNED = compile_pattern(
-    r"(?i)\b(?:password|passwd|pwd|passwort|kennwort|api[_ -]?key|access[_-]?key|account[_ -]?key|secret[_ -]?key"
-    r"|shared[_ -]?access[_ -]?key|client[_ -]?secret|auth[_ -]?token)"
-    r"[\"']?(?:: ?| ?= ?)[\"']?([A-Za-z0-9+/_.!@#$%^&~=-]{8,})"
+_BEARER = compile_pattern(
+    r"(?i)(?:\bbearer[ :]{1,3}|\bauthorization[\"']?: ?[\"']?(?:basic|token|digest|api-?key) )([\w.~+/-]{16,}={0,2})"
 )
+#: announced by its name, also at the end of a variable's: DB_PASSWORD, AWS_SECRET_ACCESS_KEY
+_ASSIGNED = compile_pattern(
+    r"(?i)(?:\b|_)(?:password|passwd|pwd|passwort|kennwort|api[_ -]?key|access[_-]?key|account[_ -]?key|secret[_ -]?key"
+    r"|private[_-]?key|shared[_ -]?access[_ -]?key|(?:client[_ -]?)?secret|token)"
+    r"[\"']?(?:: ?| ?= ?| is | ist | lautet )[\"']?([A-Za-z0-9+/_.!@#$%^&~=-]{8,})"
+)
+_IN_URL = compile_pattern(r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/@:]{0,64}:([^\s/@]{1,128})@")
 _LETTER = re.compile(rb"[A-Za-z]")
 
 
 def find_secrets(data: bytes) -> Iterator[Span]:
     """Yield keys and tokens with a vendor's prefix, JWTs, bearer tokens, private keys, and what is assigned to one.
 
-    An assigned value (`password: …`) has a letter and a digit: prose behind such a word has none.
+    An assigned value (`password: …`) has a letter and a digit: prose behind such a word has none. Whatever stands for
+    a password in a URL is one.
     """
+    for match in _IN_URL.finditer(data) if b"://" in data else ():
+        yield match.span(1)
     if _DIGITS.search(data) is None:
         return
     for match in _SECRET.finditer(data):

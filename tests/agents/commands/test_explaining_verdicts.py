@@ -35,11 +35,11 @@ def judged(*answers: Judgement | tuple[Unjudged, str]) -> tuple[list[bytes], lis
     return [turn.value or b"" for turn in turns], verdicts
 
 
-def explained(directory: Path, *answers: Judgement | tuple[Unjudged, str]) -> str:
+def explained(directory: Path, *answers: Judgement | tuple[Unjudged, str], attempts: int = 1) -> str:
     turns, verdicts = judged(*answers)
     (directory / "turns.jsonl").write_bytes(b"\n".join(turns))
     for verdict in verdicts:
-        verdict.inclusion, verdict.cost = 0.25, 0.003
+        verdict.inclusion, verdict.cost, verdict.attempts = 0.25, 0.003, attempts
     (directory / "verdicts.jsonl").write_bytes(b"\n".join(record(verdict).value or b"" for verdict in verdicts))
     replay_files([directory / "turns.jsonl"], directory, suite(), 2e9, verdicts=[directory / "verdicts.jsonl"])
     return "\n".join(explain(from_directory(directory, "c")))
@@ -69,6 +69,21 @@ def test_a_verdict_is_shown_with_who_was_asked_with_which_probability_and_its_pr
 )
 def test_an_answer_that_was_not_judged_says_why(tmp_path: Path, reason: Unjudged, words: str) -> None:
     assert words in explained(tmp_path, (reason, "so"), (reason, "so"))
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        (Unjudged.BUDGET, "not judged: over budget"),
+        (Unjudged.TIMEOUT, "not judged: it waited for too long to be asked"),
+        (Unjudged.PROVIDER, "not judged: the endpoint was left alone, as it failed with others"),
+    ],
+)
+def test_of_an_answer_that_nobody_was_asked_about_it_is_said(tmp_path: Path, reason: Unjudged, words: str) -> None:
+    told = explained(tmp_path, (reason, "so"), attempts=0)
+    assert words in told
+    assert "groundedness version 1, not asked" in told
+    assert "asked with probability" not in told
 
 
 def test_what_is_still_awaited_is_said_of_the_conversation_and_of_each_exchange(tmp_path: Path) -> None:

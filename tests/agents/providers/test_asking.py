@@ -141,7 +141,7 @@ def test_what_does_not_pass_ends_after_as_many_tries_as_allowed(endpoint: Served
 @pytest.mark.parametrize("model", ["endless", "endless,packed=yes"])
 def test_a_reply_that_does_not_end_is_given_up_and_not_asked_for_again(endpoint: Served, model: str) -> None:
     (verdict,) = ask(endpoint, model, timeout=60.0, deadline=60.0)
-    assert (verdict.value, verdict.unscored, verdict.attempts) == (None, Unjudged.PROVIDER, 1)
+    assert (verdict.value, verdict.unscored, verdict.attempts) == (None, Unjudged.PARSE, 1)
     assert verdict.reasoning == "lab: expected a reply of at most 4,000,000 bytes, got more"
 
 

@@ -1,6 +1,7 @@
 """Whatever an endpoint or a provider says, each exchange has one verdict that its readers take, at a possible price."""
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -159,6 +160,7 @@ class Own:
         (ProviderReply(GOOD, 7, -1, 2.5), None),  # type: ignore[arg-type]
         (ProviderReply(GOOD, "m" * 1_000, 2**80, True), None),
         (ProviderReply(None, problem="\ud800" * 5_000), Unjudged.PARSE),
+        (ProviderReply(GOOD, problem=None), None),  # type: ignore[arg-type]
     ],
 )
 def test_whatever_a_provider_of_ones_own_gives_there_is_one_verdict(what: Any, expected: Unjudged | None) -> None:
@@ -179,6 +181,38 @@ def test_the_error_of_a_provider_is_logged_by_its_type_and_place_and_not_with_it
     assert "got RuntimeError at " in record.getMessage()
     assert f"{__file__}:" in record.getMessage()
     assert KEY not in caplog.text
+
+
+class Stubborn:
+    """A provider that takes no cancellation, as one with a bare `except` in a loop; it ends when it is released."""
+
+    def __init__(self) -> None:
+        self.released = asyncio.Event()
+        self.asked = 0
+
+    async def ask(self, _call: ProviderCall) -> ProviderReply:
+        self.asked += 1
+        while not self.released.is_set():
+            with suppress(asyncio.CancelledError):
+                await self.released.wait()
+        raise RuntimeError("too late")
+
+    async def close(self) -> None:
+        pass
+
+
+def test_a_call_that_takes_no_cancellation_ends_at_its_deadline_and_gives_its_place_away() -> None:
+    provider = Stubborn()
+
+    async def asking() -> list[Verdict]:
+        asker = JudgeAsker(a_judge("own", deadline=0.1), ThrottledEndpoint(provider, EndpointPart(at_once=1)))
+        verdicts = [await asker.ask(an_exchange()) for _ in range(3)]
+        provider.released.set()
+        return verdicts
+
+    verdicts = asyncio.run(asking())
+    assert [verdict.unscored for verdict in verdicts] == [Unjudged.TIMEOUT] * 3
+    assert provider.asked == 3
 
 
 @pytest.mark.parametrize("provider", [Own(asyncio.CancelledError()), Own(OwnError()), SelfCancelling()])

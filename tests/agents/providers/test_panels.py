@@ -11,11 +11,13 @@ from tests.stream.judging.exchanges import an_exchange
 from turnsignal.agents.providers.asking import SharedBudget
 from turnsignal.agents.providers.endpoints import Endpoint
 from turnsignal.agents.providers.openai_compatible import OpenAICompatible
-from turnsignal.agents.providers.panels import make_asker
+from turnsignal.agents.providers.panels import add_up, make_asker
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
 from turnsignal.stream.judging.budget import Budget
+from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import EndpointPart, JudgePart, JudgingPart, PricePart, make_judge
 from turnsignal.stream.judging.rubric_files import choose_rubric
+from turnsignal.stream.judging.verdicts import make_verdict
 from turnsignal.stream.records.verdicts import Unjudged, Verdict
 
 NUMBER = itertools.count()
@@ -57,6 +59,18 @@ def test_a_jury_with_an_endpoint_that_fails_decides_without_it(endpoint: Served)
     assert (verdict.decided_by, verdict.unscored) == ("jury", None)
     assert "1 of 3 jurors have no value: provider" in verdict.reasoning
     assert verdict.tokens.input == 200
+
+
+def test_jurors_are_waited_for_side_by_side_and_the_steps_of_a_judge_one_after_another() -> None:
+    part = JudgePart(rubric="task_utility", model="m")
+    judge = make_judge(part, JudgingPart(), choose_rubric("task_utility"))
+
+    def after(seconds: float) -> Verdict:
+        verdict = make_verdict(an_exchange(), judge, Judgement("x", 1.0))
+        verdict.latency = seconds
+        return verdict
+
+    assert add_up(after(0.0), [[after(0.5)], [after(1.0), after(2.0), after(0.25)]]).latency == 2.5
 
 
 def test_no_model_of_a_jury_spends_more_than_there_is(endpoint: Served) -> None:

@@ -149,6 +149,36 @@ def test_calls_that_hang_elsewhere_do_not_keep_a_suspect_waiting() -> None:
     play(scene)
 
 
+def test_after_a_suspect_the_others_have_their_turn_and_then_the_next_suspect() -> None:
+    async def scene(lab: Lab) -> None:
+        assert lab.sender.capacity(0, {"openai"}, {"openai"}).alone
+        lab.sender.send(0, [a_suspect(0)], ignore)
+        await asyncio.sleep(HELD)  # it takes as long as that
+        await lab.finish()
+        began = asyncio.get_running_loop().time()
+        lab.woken.clear()
+        assert lab.sender.capacity(1, {"openai"}) == Capacity({"openai": 2}), "the others first"
+        assert lab.sender.capacity(0, {"openai"}, {"openai"}) == Capacity({"openai": 2})
+        while 0 not in lab.woken:
+            await asyncio.sleep(0.001)
+        assert lab.sender.capacity(0, {"openai"}, {"openai"}).alone
+        assert asyncio.get_running_loop().time() - began >= HELD / 2
+
+    play(scene)
+
+
+def test_suspects_that_fail_do_not_have_their_endpoint_left_alone() -> None:
+    async def scene(lab: Lab) -> None:
+        lab.gate.down = True
+        for offset in range(AFTER + 1):
+            lab.sender.send(0, [a_suspect(offset)], ignore)
+            await lab.sender.finish([0], 5.0)
+        assert lab.gate.asked == AFTER + 1
+        assert (lab.line.is_suspect, lab.line.open_for) == (False, 0.0)
+
+    play(scene)
+
+
 def test_suspects_of_a_partition_that_has_gone_hold_nobody_up() -> None:
     async def scene(lab: Lab) -> None:
         assert lab.sender.capacity(0, {"openai"}, {"openai"}).alone

@@ -147,6 +147,8 @@ def test_a_jury_decides_or_says_why_not(
         ({"cascade": {"small": "Big:x"}}, "expected MODEL or ENDPOINT:MODEL"),
         ({"jury": {"beside": ["b"], "quorum": 3}}, "expected a quorum of at most 2"),
         ({"jury": {"beside": []}}, "at least 1 item"),
+        ({"jury": {"beside": ["b", "openai:big"]}}, "expected jurors of different models.* got openai:big twice"),
+        ({"jury": {"beside": ["lab:b", "lab:b"]}}, "got lab:b twice"),
     ],
 )
 def test_a_panel_that_cannot_be_asked_is_refused(more: dict[str, Any], complaint: str) -> None:

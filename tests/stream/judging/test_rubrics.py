@@ -1,6 +1,7 @@
 """Rubrics are data: those that come with turnsignal are right, and an error in a user's names the key."""
 
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +15,7 @@ from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge, JudgePart
 from turnsignal.stream.judging.material import NothingToJudge, collect_material, redact_exchange
 from turnsignal.stream.judging.prompt import build_prompt, reply_schema, write_instructions
-from turnsignal.stream.judging.rubric_files import BUILT_IN, ChosenRubric, choose_rubric, parse_rubric
+from turnsignal.stream.judging.rubric_files import BUILT_IN, ChosenRubric, choose_rubric, load_rubric, parse_rubric
 from turnsignal.stream.judging.verdicts import make_verdict
 from turnsignal.stream.records.turns import Document
 from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, decode_verdict
@@ -84,6 +85,11 @@ def test_a_rubric_of_a_user_is_a_file_and_no_code() -> None:
         ("value = 1.0", "value = 2.0", "labels.0.value: Input should be less than or equal to 1, got '2.0'"),
         ('name = "curt"', 'name = "friendly"', "expected labels of different names, got friendly, friendly"),
         ('needs = ["response"]', 'needs = ["follow_up"]', 'expected stage = "follow_up"'),
+        (
+            "needs",
+            'items = { name = "claims", text = "label", says = "x" }\nneeds',
+            "items.text: expected another name than",
+        ),
         ("version = 1", "version = 0", "version: Input should be greater than or equal to 1, got '0'"),
         ("version = 1", "version = 202611261200", "version: Input should be less than or equal to 2147483648"),
         ('[[labels]]\nname = "f', '[labels]\nname = "f', "a file that does not parse"),
@@ -96,6 +102,13 @@ def test_an_error_in_a_rubric_names_the_key_and_what_was_expected(old: str, new:
     assert complaint in str(error.value)
     assert str(error.value).startswith("tone.toml: ")
     assert "\n" not in str(error.value)
+
+
+def test_a_file_with_the_name_of_a_rubric_that_comes_with_turnsignal_needs_its_stage(tmp_path: Path) -> None:
+    own = tmp_path / "follow_up.toml"
+    own.write_text(OWN.replace('"tone"', '"follow_up"'), encoding="utf-8")
+    with pytest.raises(ConfigError, match="stage: expected 'follow_up'"):
+        load_rubric(str(own))
 
 
 def test_a_version_may_be_a_date_and_its_verdicts_can_be_read() -> None:

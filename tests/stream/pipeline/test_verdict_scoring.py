@@ -1,7 +1,10 @@
 """Verdicts have one row each, and leave the same behind in whatever order they come among turns, and however often."""
 
+import itertools
 from dataclasses import replace
+from importlib.resources import files
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.examples import examples
 from tests.stream.judging.judged import JUDGES, exchanges, judges_of, record, verdicts
+from turnsignal.stream import judging
 from turnsignal.stream.conversations.state import VERSION, restore
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.verdicts import make_unjudged, make_verdict
@@ -21,7 +25,7 @@ from turnsignal.stream.pipeline.series import SeriesProcessor, restore_series
 from turnsignal.stream.records.observations import read_observations
 from turnsignal.stream.records.scores import SCORE_RECORDS
 from turnsignal.stream.records.summaries import SUMMARIES
-from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, Verdict
+from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, Verdict, VerdictStep
 from turnsignal.stream.records.wire import CONVERSATIONS, SCORES, SERIES, OutputRecord
 from turnsignal.stream.suite import Suite, parse_suite
 from turnsignal.stream.testing import T0, FakeRecord, decoded, reply, user
@@ -250,6 +254,35 @@ def test_a_conversation_of_which_a_judge_was_asked_about_a_part_has_no_value() -
     assert (score["value"], score["unscored"]) == (None, "sampled_out")
 
 
+OF_EXCHANGE = {Unjudged.NO_SIGNAL, Unjudged.NOT_APPLICABLE, Unjudged.NO_RETRIEVAL, Unjudged.NO_JUDGMENTS}
+NOT_ASKED = {Unjudged.SAMPLED_OUT, Unjudged.BUDGET}
+
+
+@pytest.mark.parametrize("read", [0.9, 0.2])
+@pytest.mark.parametrize("reason", sorted({*Unjudged} - OF_EXCHANGE - NOT_ASKED - {Unjudged.TIE, Unjudged.QUORUM}))
+def test_a_conversation_has_no_value_where_one_follow_up_was_not_read_whatever_was_read_in_others(
+    reason: Unjudged, read: float
+) -> None:
+    for answers in itertools.permutations([Judgement(None, read), Judgement(unscored=reason)]):
+        score = score_of_conversation(1.0, list(answers))
+        assert (score["value"], score["unscored"]) == (None, "unread")
+
+
+@pytest.mark.parametrize("reason", sorted(OF_EXCHANGE))
+def test_a_follow_up_that_says_nothing_of_the_answer_counts_for_nothing(reason: Unjudged) -> None:
+    assert score_of_conversation(1.0, [Judgement(None, 0.2), Judgement(unscored=reason)])["label"] == "abandoned"
+
+
+@pytest.mark.parametrize("reason", [Unjudged.TIE, Unjudged.QUORUM])
+def test_jurors_who_do_not_agree_have_read_the_follow_up_and_those_who_fail_have_not(reason: Unjudged) -> None:
+    votes = [VerdictStep("juror", "a", "related", 0.9), VerdictStep("juror", "b", "other", unscored=Unjudged.NO_SIGNAL)]
+    failed = VerdictStep("juror", "c", unscored=Unjudged.TIMEOUT)
+    cheaper = VerdictStep("small", "s", unscored=Unjudged.PROVIDER)
+    for steps, value in (([cheaper, *votes], 1.0), ([*votes, failed], None)):
+        split = Judgement(unscored=reason, steps=steps)
+        assert score_of_conversation(1.0, [split, Judgement(None, 0.9)])["value"] == value
+
+
 def test_a_judged_conversation_says_with_what_probability_it_was_judged() -> None:
     assert score_of_conversation(0.25, [Judgement(None, 0.9)] * 2)["inclusion"] == 0.25
     assert score_of_conversation(0.25, [Judgement(None, 0.9)] * 2, last="")["value"] == 0.0
@@ -272,6 +305,36 @@ def score_of_conversation(inclusion: float, answers: list[Judgement], last: str 
     return score
 
 
+# -- a rubric in a file ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own_rubrics(tmp_path: Path) -> str:
+    """A suite's part of the judges of `JUDGES`, with copies of their rubrics as files."""
+    suite = JUDGES
+    for name in ("follow_up", "groundedness"):
+        own = tmp_path / f"{name}.toml"
+        own.write_text(files(judging).joinpath("rubrics", own.name).read_text(encoding="utf-8"), encoding="utf-8")
+        suite = suite.replace(f'"{name}"', f'"{own}"')
+    return suite
+
+
+def test_a_rubric_in_a_file_reaches_rows_and_summaries_as_one_that_comes_with_turnsignal(own_rubrics: str) -> None:
+    own = a_processor(parse_suite(own_rubrics))
+    assert final(run(own, RECORDS, SPOKEN), own) == WANTED
+
+
+def test_where_the_file_is_not_there_its_verdicts_count_all_the_same(own_rubrics: str, tmp_path: Path) -> None:
+    for rubric in tmp_path.iterdir():
+        rubric.unlink()
+    own = a_processor(parse_suite(own_rubrics))
+    run(own, RECORDS, SPOKEN)
+    described, wanted = own.describe(b"c"), EXPECTED.describe(b"c")
+    assert described is not None
+    assert wanted is not None
+    assert (described["judged"], described["awaiting"]) == (wanted["judged"], 0)
+
+
 # -- what does not fit ---------------------------------------------------------------------------------------
 
 
@@ -281,6 +344,8 @@ def test_a_verdict_after_retention_gives_its_row_only() -> None:
     batch = judge(processor, ALL[0])
     assert [row["stage"] for row in decoded(batch.outputs)] == ["verdict"]
     assert (batch.changes, batch.deltas.verdicts, dict(batch.deltas.judged_weight)) == ({}, {"late": 1}, {})
+    again = judge(processor, ALL[0])
+    assert (again.outputs, again.deltas.verdicts) == ([], {"duplicate": 1})
 
 
 def test_a_verdict_of_an_unknown_exchange_has_a_row_and_moves_no_mean_of_the_conversation() -> None:
@@ -318,7 +383,7 @@ def test_an_unreadable_verdict_is_a_dead_letter_with_its_reason(value: bytes | N
     assert batch.changes == {}
 
 
-def test_a_forgotten_conversation_stays_forgotten_but_for_the_row() -> None:
+def test_a_conversation_forgotten_long_before_a_verdict_has_its_row_and_is_forgotten_again() -> None:
     processor = a_processor()
     run(processor, RECORDS[:4])
     processor.accept(processor.process((), T0, [FakeRecord(0, b"c", None, 0)]))
@@ -334,8 +399,9 @@ def test_a_verdict_on_its_way_does_not_bring_back_a_conversation_that_is_erased(
     run(processor, RECORDS[:4])
     asked = round(ALL[0].time * 1000) + 60_000
     processor.accept(processor.process((), T0, [FakeRecord(0, b"c", None, asked)]))
-    batch = judge(processor, ALL[0])
-    assert [row["stage"] for row in decoded(batch.outputs)] == ["verdict"]
+    for _ in range(2):
+        batch = judge(processor, ALL[0])
+        assert (batch.outputs, batch.deltas.verdicts) == ([], {"forgotten": 1})
     assert b"c" not in processor.store
     later = judge(a_processor(), ALL[0])
     assert later.changes[b"c"] is not None, "one that comes before its turn waits"
@@ -346,10 +412,20 @@ def test_a_verdict_from_before_a_request_waits_for_no_turn_though_its_time_is_ah
     ahead = VERDICTS.dump_json(replace(ALL[0], time=ALL[0].time + 3_600))
     processor.accept(processor.process((), T0, [FakeRecord(0, b"c", None, asked)]))
     batch = processor.process((), T0, verdicts=[FakeRecord(0, b"c", ahead, asked - 1_000)])
-    assert [row["stage"] for row in decoded(batch.outputs)] == ["verdict"]
-    assert b"c" not in batch.changes
+    assert (batch.outputs, batch.changes) == ([], {})
     returned = processor.process((), T0, verdicts=[FakeRecord(1, b"c", ahead, asked + 60_000)])
     assert returned.changes[b"c"] is not None, "a conversation may come back"
+
+
+def test_a_conversation_that_came_back_has_rows_of_its_new_verdicts_and_of_none_from_before_the_request() -> None:
+    processor, asked = a_processor(), round((T0 + END) * 1000)
+    run(processor, RECORDS[:4])
+    processor.accept(processor.process((), T0, [FakeRecord(0, b"c", None, asked)]))
+    run(processor, RECORDS[:4])
+    value = VERDICTS.dump_json(ALL[0])
+    before, after = (FakeRecord(0, b"c", value, asked + seconds * 1000) for seconds in (-1, 60))
+    assert processor.process((), T0, verdicts=[before]).outputs == []
+    assert len(processor.process((), T0, verdicts=[after]).outputs) > 0
 
 
 def test_a_verdict_of_a_time_that_is_far_ahead_does_not_wait_for_a_turn() -> None:

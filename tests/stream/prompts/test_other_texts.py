@@ -40,6 +40,7 @@ def test_what_is_said_of_another_text_binds_no_answer(form: str, rule: str) -> N
         "Your answers are shown on a phone, so keep them below 300 words.",
         "You can create tickets. Always answer in English.",
         "You can create tickets. Never use emojis.",
+        "Never give a score out of 100. Never use emojis.",
         "Write clear replies. Keep them under 50 words.",
         "Answer questions about orders. Keep answers under 50 words.",
     ],

@@ -184,6 +184,8 @@ def test_a_next_sentence_that_is_no_exception_is_not_called_one(prompt: str, rea
         "Answer in German. Users may write in other languages.",
         'Every response must contain "subject to review". No response may exceed 200 words.',
         'Avoid the phrase "in short". For essays, write at least 300 words.',
+        'Every answer has to include "No advice." Every answer has to be shorter than 150 words.',
+        "At most 90 words. No answer may contain a link, with the exception of our own.",
     ],
 )
 def test_a_next_sentence_about_something_else_is_no_exception(prompt: str) -> None:
@@ -201,3 +203,27 @@ def test_one_form_in_place_of_another_is_not_forbidden(prompt: str) -> None:
 def test_a_list_of_bans_forbids_each(prompt: str) -> None:
     sure = [one.check for one in read_prompt(prompt).proposals if one.doubt is None]
     assert any("|" in check for check in sure)
+
+
+@pytest.mark.parametrize(
+    ("rule", "check"),
+    [
+        ('Start with the answer, not with "As an AI".', "pattern.require(regex='(?i)\\\\A"),
+        ('The last line must not be "Bye".', "pattern.require"),
+        ("Use only 280 characters.", "pattern.require"),
+        ('Include "fees" without "prices".', "keywords.existence(words='fees|prices')"),
+    ],
+)
+def test_not_even_a_doubtful_check_is_the_opposite_of_its_sentence(rule: str, check: str) -> None:
+    assert not any(one.check.startswith(check) for one in read_prompt(f"You are Bo.\n\n{rule}").proposals)
+
+
+def test_a_sentence_that_may_mean_the_opposite_is_no_origin_of_a_check() -> None:
+    reading = read_prompt('You are Bo.\n\nWrite answers in capital letters. Never write "Holm" in lower case.')
+    (upper,) = (one for one in reading.proposals if one.check == "case.upper")
+    assert (upper.doubt, upper.sentences) == (None, ("Write answers in capital letters.",))
+
+
+def test_as_if_is_no_condition() -> None:
+    (one,) = read_prompt("You are Bo.\n\nSpeak as if in court and use no emojis.").proposals
+    assert not (one.doubt or "").startswith("only under a condition")

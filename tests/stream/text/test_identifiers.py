@@ -24,6 +24,7 @@ FOUND = [  # kind, text with what is found between ‹ ›
     ("card", "‹4111.1111.1111.1111›"),
     ("card", "‹5555555555554444› or ‹378282246310005›"),
     ("card", "2024 ‹4111 1111 1111 1111› 12/27"),
+    ("card", "‹4111–1111–1111–1111›, ‹4111  1111  1111  1111›"),
     ("iban", "‹DE89 3704 0044 0532 0130 00›"),
     ("iban", "‹DE89370400440532013000› BIC COBADEFF"),
     ("iban", "‹GB29 NWBK 6016 1331 9268 19› and ‹at611904300234573201›"),
@@ -39,6 +40,11 @@ FOUND = [  # kind, text with what is found between ‹ ›
     ("secret", f"‹dop_v1_{'0a' * 32}›"),
     ("secret", "password: ‹hunter2secret›, api_key=‹abcd1234efgh5678›"),
     ("secret", '{"client_secret": "‹a1-b2-c3-d4›"}; AccountName=x;AccountKey=‹aBcD1234/+aBcD1234==›;'),
+    ("secret", "DB_PASSWORD=‹hunter2secret›, AWS_SECRET_ACCESS_KEY=‹wJalrXUtnFEMI/K7MDENG›, token: ‹abcd1234efgh›"),
+    ("secret", "my password is ‹hunter2secret›; das Passwort lautet ‹geheim123456›"),
+    ("secret", "Authorization: Basic ‹dXNlcjpwYXNzd29yZDEyMw==›"),
+    ("secret", "https://bob:‹secret›@host/x and redis://:‹p4ss›@cache:6379"),
+    ("secret", "‹whsec_aBcDeFgHiJ0123456789›, ‹ya29.a0AfH6SMBabcdefghijkl›, ‹key-0123456789abcdef0123456789abcdef›"),
     ("secret", "‹-----BEGIN RSA PRIVATE KEY-----\nMIIEow9=\n-----END RSA PRIVATE KEY-----›"),
 ]
 
@@ -65,6 +71,8 @@ NOTHING = [
     "1.234.567.890.123.452, 371.449.635.398.431, 4.111.111.111.111.111",
     "50%40 off, npm i lodash%404.17.21, price@＠, 7＠8.9",
     "xai-powered-assistants-with-many-features, SG.assistants.which-are-cheap, r8_and_some, dop_v1_token",
+    "200.300.4000, 300-400-5000 MHz, 001 002 003 004, +100000000 points, +1234567890 rows",
+    "Authorization: Basic authentication is used; the token is required; see https://x.example/a:b@c",
     "Bearer of good news about everything, eyJust.a.word",
 ]
 
@@ -88,6 +96,7 @@ def test_what_only_looks_like_it_is_left_alone(text: str) -> None:
 
 UNITS = ["1", "1 ", "411 ", "a@b.cc ", "a@", "+1 ", "DE89 ", "eyJaaaaaaaa.aaaaaaaa ", "+49 171 2345678 ", "call me "]
 UNITS += ["password: a1 ", "api_key=", "SG.a1234567890123456.", "4111.", "a%40", "gsk_1"]
+UNITS += ["a://b:c", "_token=", "://", "4111  ", "is "]
 UNITS += ["030 12 ", "4111 1111 1111 1111 ", "sk-", "-----BEGIN PRIVATE KEY-----", "(", "é@é.éé "]
 
 

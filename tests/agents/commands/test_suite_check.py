@@ -1,0 +1,29 @@
+"""`turnsignal suite check` calls right what the judge worker takes, and nothing else."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from turnsignal.agents.cli import turnsignal
+
+JUDGE = '[[judges]]\nrubric = "groundedness"\nmodel = "gpt-4o-mini"\n'
+
+
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        ("[judging]\nbudget = 1.0", "judging.prices: expected what gpt-4o-mini costs"),
+        ('[[judges]]\nrubric = "nowhere.toml"\nmodel = "x"', "nowhere.toml: expected a rubric in TOML"),
+        ("cascade = { rules = 1.0 }", "judges: groundedness: cascade.rules: expected a rubric of the stage follow_up"),
+        ("", None),
+    ],
+)
+def test_judges_that_the_worker_refuses_are_not_right(tmp_path: Path, more: str, complaint: str | None) -> None:
+    (file := tmp_path / "suite.toml").write_text(JUDGE + more, encoding="utf-8")
+    checked = CliRunner().invoke(turnsignal, ["suite", "check", str(file)])
+    if complaint is None:
+        assert (checked.exit_code, "right" in checked.stdout) == (0, True)
+    else:
+        assert checked.exit_code != 0
+        assert f"{file}: {complaint}" in str(checked.exception)

@@ -1,0 +1,69 @@
+"""The day's money: a clock that jumps makes none, and what one call took beyond its price is reserved everywhere."""
+
+import pytest
+
+from tests.stream.judging.test_docket import FIRST, MOST, NOON, queued, served
+from turnsignal.stream.judging.budget import Budget, Overruns
+from turnsignal.stream.judging.docket import DAY, Docket
+from turnsignal.stream.judging.docket_state import STATE
+
+DAYS = [
+    ([0, 5, 0, 5, 0, 5], {0: 2, 5: 2}),
+    ([0, -5, 0, -5, 0], {0: 2, -5: 0}),
+    ([0, 3, 0, 3, 4], {0: 2, 3: 2, 4: 2}),
+    ([0, -1, 0, -1, 0, 1], {0: 2, -1: 0, 1: 2}),
+]
+
+
+def called(docket: Docket, first: int, now: float) -> int:
+    """Return how many of four exchanges are asked about, each at its greatest price."""
+    docket.take(queued(offset) for offset in range(first, first + 4))
+    docket.reserve_calls(now, {"openai": 9})
+    calls = docket.prepare().calls
+    for call in calls:
+        docket.settle(call, served(call), call.most)
+    docket.reserve_calls(now, {})
+    return len(calls)
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+@pytest.mark.parametrize(("days", "paid"), DAYS)
+def test_no_day_is_paid_twice_however_the_clock_jumps(days: list[int], paid: dict[int, int], *, restarts: bool) -> None:
+    docket, by_day = Docket([FIRST], 2 * MOST + MOST // 2, 1e9), dict.fromkeys(paid, 0)
+    for number, day in enumerate(days):
+        by_day[day] += called(docket, 4 * number, NOON + day * DAY)
+        state = docket.prepare().changes[STATE]
+        if restarts:
+            assert state is not None
+            docket = Docket([FIRST], 2 * MOST + MOST // 2, 1e9, {STATE: state})
+    assert by_day == paid
+
+
+def test_a_clock_that_shows_many_days_is_remembered_in_bounded_space() -> None:
+    budget = Budget(10)
+    for day in range(0, 4_000, 2):
+        budget.look_at(day)
+        budget.spend(10)
+    assert len(budget.others) < 10
+    assert (budget.left(3_998), budget.left(3_996), budget.left(4_000)) == (0, 0, 10)
+
+
+@pytest.mark.parametrize("by", ["shared", "stored"])
+def test_what_one_partition_learned_of_a_judges_price_holds_for_others_and_after_a_restart(by: str) -> None:
+    overruns = Overruns()
+    one = Docket([FIRST], 100 * MOST, 1e9, overruns=overruns)
+    one.take([queued(0)])
+    one.reserve_calls(NOON, {"openai": 1})
+    (call,) = one.prepare().calls
+    one.settle(call, served(call), 50 * call.most)
+    state = one.prepare().changes[STATE]
+    assert state is not None
+    if by == "shared":
+        other = Docket([FIRST], 100 * MOST, 1e9, overruns=overruns)
+    else:
+        other = Docket([FIRST], 200 * MOST, 1e9, {STATE: state})
+    other.take(map(queued, range(1, 9)))
+    other.reserve_calls(NOON, {"openai": 9})
+    reserved = [each.most for each in other.prepare().calls]
+    assert len(reserved) in (1, 2, 3)
+    assert min(reserved) >= 49 * call.most
