@@ -19,6 +19,7 @@ _WORDS = {name: "".join(line.strip() for line in text.splitlines()) for name, te
 _SAYS = read_patterns(_BUILT["patterns"], **_WORDS)
 _OF_ALL = frozenset(_BUILT["of_all"].split())
 _REQUIRED = tuple(_BUILT["required"])  #: starts of the names of checks that only an answer keeps
+_OF_PRODUCT = tuple(_BUILT["of_product"])
 _FEW = 3  #: words that are too few for a reply that stands by itself, where only "say" tells that they are one
 _SHOWN = 80  #: characters of the other sentence in the reason for a doubt
 
@@ -30,12 +31,13 @@ def replaced(proposals: list[Proposal], placed: Sequence[PlacedSentence], exempt
     """
     others = [one for one in placed if not one.is_heading and one.sentence not in exempt]
     standing = [one.sentence for one in others if _stands_in(one.sentence) or _is_reply_in_a_row(one)]
-    unanswering = [one.sentence for one in others if _answers_nothing(mask(one.sentence))]
-    if not standing and not unanswering:
+    refusing = [one.sentence for one in others if _refuses(mask(one.sentence))]
+    asking = [one.sentence for one in others if _asks_back(mask(one.sentence))]
+    if not standing and not refusing and not asking:
         return proposals
     return [
         one._replace(doubt=f"has an exception (“{other[:_SHOWN]}{'…' if len(other) > _SHOWN else ''}”)")
-        if one.doubt is None and (other := _other(one, standing, unanswering))
+        if one.doubt is None and (other := _other(one, standing, refusing, asking))
         else one
         for one in proposals
     ]
@@ -53,6 +55,7 @@ def _stands_in(sentence: str) -> bool:
         or _SAYS["two_texts"].search(masked) is not None
         or _SAYS["no_question"].search(masked) is not None
         or _is_brief_for_some(masked)
+        or (_SAYS["exact_word"].search(masked) is not None and _is_of_some(sentence, masked))
         or (_SAYS["brief_refusal"].search(masked) is not None and _is_of_some(sentence, masked))
     )
 
@@ -103,19 +106,31 @@ def _is_of_some(sentence: str, masked: str) -> bool:
     return _SAYS["case"].search(masked) is not None or names_a_case(sentence)
 
 
-def _answers_nothing(masked: str) -> bool:
-    """Return whether a sentence wants a refusal or a question, which may start and end as answers do."""
-    match = _SAYS["refuses"].search(masked) or _SAYS["asks_back"].search(masked)
+def _refuses(masked: str) -> bool:
+    """Return whether a sentence wants a refusal, which may start and end as answers do."""
+    match = _SAYS["refuses"].search(masked)
     return match is not None and not negated(masked, match.start())
 
 
-def _other(one: Proposal, standing: Sequence[str], unanswering: Sequence[str]) -> str:
+def _asks_back(masked: str) -> bool:
+    """Return whether a sentence wants a question back, or another text, in place of what the prompt is for."""
+    match = _SAYS["asks_back"].search(masked) or _SAYS["another_text"].search(masked)
+    return match is not None and not negated(masked, match.start())
+
+
+def _other(one: Proposal, standing: Sequence[str], refusing: Sequence[str], asking: Sequence[str]) -> str:
     """Return the first sentence whose reply may fail a check, "" without one."""
     is_cited = one.check.startswith("citation.required")
-    if not is_cited and not _is_required(one.check):
+    is_required = is_cited or _is_required(one.check)
+    if not is_required and not one.check.startswith(_OF_PRODUCT):
         return ""
     is_answered = is_cited or one.check.startswith("length.")  # a refusal greets and signs, and is short
-    sentences = (*standing, *unanswering) if is_answered else standing
+    is_of_every = any(_SAYS["of_every"].search(mask(sentence)) is not None for sentence in one.sentences)
+    sentences = [
+        *(standing if is_required else ()),
+        *(refusing if is_answered else ()),
+        *(asking if is_answered or not is_of_every else ()),
+    ]
     return next((other for other in sentences if other not in one.sentences and not _keeps(other, one.check)), "")
 
 
