@@ -149,7 +149,9 @@ def read_prompt(text: str) -> PromptReading:
         last, names = () if is_heading else names, []
         instructs = any(_SAYS["instructs"].search(text) for text in (masked, mask(read)))
         if exemption is None and (_permits(ruled) or not instructs):
-            may_ask = _may_ask(ruled) or (_is_told(ruled) and masked not in rules[:_INTRODUCTION])
+            may_ask = _may_ask(ruled) or (
+                _is_told(ruled) and (masked not in rules[:_INTRODUCTION] or _SAYS["in_form"].search(masked) is not None)
+            )
             may_ask = (may_ask and not _permits(ruled)) or _is_to_say(masked, heading)
             if _orders(masked) if is_heading else may_ask and not leads_in(sentence):
                 uncovered.append(sentence)

@@ -100,10 +100,7 @@ def placed_sentences(text: str) -> ReadSentences:
         [mask(one) for block, ones in zip(blocks, written, strict=True) if not block.is_heading for one in ones]
     )
     above = [one._replace(label=headed_to(one.label, names)) for one in above]
-    split = [
-        ones if block.is_heading else [spoken_to(one, names) for one in ones]
-        for block, ones in zip(blocks, written, strict=True)
-    ]
+    split = [ones if block.is_heading else spoken_to(ones, names) for block, ones in zip(blocks, written, strict=True)]
     product = ordered(mask(sentence) for sentences in split for sentence in sentences)
     rules = [
         (mask(sentence), block.above)

@@ -5,7 +5,7 @@ prompt makes an assistant of its reader and speaks of no other one.
 """
 
 import tomllib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from turnsignal.stream.prompts.fragments import personas
@@ -19,6 +19,7 @@ _SUBJECT = compile_pattern(
     r"(?:^|[,;:]\s+|\b(?:and|but)\s+)"
     r"((?:the (?P<word>assistant|bot|chatbot|agent)|(?P<name>(?-i:[A-Z][\pL]+)))(?P<own>['’]s)?)\s"
 )
+_PRONOUN = compile_pattern(r"^s?he\b")
 _NAMED = compile_pattern(r"(?-i:\b([A-Z][\pL]+)\b)(?:['’]s\b)?")
 _ROLE = 4  #: sentences at the start of a prompt that may say who its reader is
 
@@ -44,8 +45,23 @@ def own_names(rules: Sequence[str]) -> frozenset[str]:
     return frozenset(named if any(_SAYS["others"].search(rule) is not None for rule in rules) else named | roles)
 
 
-def spoken_to(sentence: str, names: Collection[str]) -> str:
-    """Return a sentence with "you" in the place of the assistant's name, wherever that is who acts."""
+def spoken_to(sentences: Iterable[str], names: Collection[str]) -> list[str]:
+    """Return the sentences of a block with "you" in the place of the assistant's name, wherever that is who acts.
+
+    "She" and "he" go on about it behind a sentence that is about nobody else: "Cora is brief. She never …".
+    """
+    own = next((name for name in names if not name.islower()), "")
+    told: list[str] = []
+    is_own = False
+    for sentence in sentences:
+        named = _PRONOUN.sub(own, sentence, 1) if own and is_own else sentence
+        told.append(_spoken_to(named, names))
+        others = {name[1] for name in _NAMED.finditer(mask(sentence)[1:])} - set(names)
+        is_own = told[-1].startswith(("You ", "Your ")) and not others
+    return told
+
+
+def _spoken_to(sentence: str, names: Collection[str]) -> str:
     masked = mask(sentence)
     parts: list[str] = []
     end = 0

@@ -18,6 +18,7 @@ def active(prompt: str) -> dict[str, tuple[str, ...]]:
         "Your name is Meridian.",
         "You are a concierge called Meridian.",
         "The assistant is Meridian, made by a bank.",
+        "You play Meridian, a smith.",
     ],
 )
 def test_a_rule_about_the_assistant_by_name_binds_and_is_quoted_as_written(opening: str) -> None:
@@ -60,3 +61,21 @@ def test_what_it_says_in_a_case_is_prescribed_as_if_it_were_told_to() -> None:
 @pytest.mark.parametrize("heading", ["# How Meridian writes", "Meridian's habits:"])
 def test_a_heading_with_its_name_narrows_nothing(heading: str) -> None:
     assert active(f"You are Meridian, a tutor.\n\n{heading}\n- {EMOJIS}\n") == {"pattern.forbid": (EMOJIS,)}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "is_own"),
+    [
+        ("You are Meridian, a smith. She never uses emojis.", True),
+        ("You are Meridian. Meridian is brief. He never uses emojis.", True),
+        ("You are Meridian, the helper of Doctor Lee. He never uses emojis.", False),
+        ("You help a smith. He never uses emojis.", False),
+    ],
+)
+def test_she_and_he_go_on_about_it_behind_what_is_of_nobody_else(prompt: str, *, is_own: bool) -> None:
+    assert bool(active(prompt)) is is_own
+
+
+def test_how_it_writes_is_listed_where_no_check_covers_it() -> None:
+    reading = read_prompt("You are Cora, an assistant. Cora replies in plain text.")
+    assert reading.uncovered == ("Cora replies in plain text.",)
