@@ -8,7 +8,6 @@ numbers are held, as long as its state is.
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterable
 from typing import Any
 
 from turnsignal.stream.conversations.exchanges import Exchange
@@ -34,9 +33,7 @@ from turnsignal.stream.reports.review import Review
 from turnsignal.stream.reports.unversioned import Unversioned
 from turnsignal.stream.reports.user_sums import digest
 from turnsignal.stream.reports.worst import WorstExchanges
-from turnsignal.stream.statistics.claims import (
-    VOTE,
-)
+from turnsignal.stream.statistics.claims import VOTE
 from turnsignal.stream.suite import Suite
 from turnsignal.stream.text.spoken_languages import glance
 
@@ -68,7 +65,7 @@ class Aggregates:
         self._found: dict[tuple[str, ...], Places] = {}
         self._width = 2 * len(self.quality.figures) + 1
         self._at_vote = self._place[VOTE]
-        self._answers = AnswerReader(suite, self._place)
+        self._answers = AnswerReader(suite)
         self.worst = WorstExchanges()
         self._correctable = suite.limits.kept_turns + 1
 
@@ -96,7 +93,7 @@ class Aggregates:
             self.on_user(key, turn.user_id)
         if not conversation.language:
             conversation.language = _language(state)
-        failed = self._answers.is_failing(turn.text)
+        failed = self._answers.is_failing(state, turn.text)
         worst = self.worst.read_response(state, turn, scored, failed=failed)
         held = conversation.held
         opens = conversation.greeted or (held is not None and not held.prompted)
@@ -220,7 +217,7 @@ class Aggregates:
 
     def attach(self, suite: Suite) -> None:
         """Give back the suite, which is not pickled; call before more is taken in."""
-        self._answers = AnswerReader(suite, self._place)
+        self._answers = AnswerReader(suite)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the suite behind: only what was counted goes to another process."""
@@ -238,8 +235,9 @@ class Aggregates:
         earlier, later = (answer, held) if answer.time < held.time else (held, answer)
         spoken = speaks_between(state.kept, later.time, earlier.time)
         if spoken or not held.prompted:
-            self._count(key, conversation, earlier)
-            conversation.held, conversation.greeted = later, spoken and not earlier.prompted
+            greets = spoken and not earlier.prompted
+            self._count(key, conversation, earlier.greeting() if greets else earlier)
+            conversation.held, conversation.greeted = later, greets
             return
         conversation.own_means = False  # its conversation's means know of both
         conversation.held = later.in_place_of(earlier) if later.run.replaces(earlier.run) else earlier
@@ -252,7 +250,7 @@ class Aggregates:
             values = conversation.parts[release] = [0.0] * self._width
             conversation.own_means = conversation.own_means and release == conversation.release
         self._put_off(conversation, ("", release, answer.scorers, answer.values))
-        _add(values, answer.beside())
+        self._add(values, answer)
         conversation.first_answer = answer.opening(None if conversation.greeted else conversation.first_answer)
         conversation.greeted = False
         if answer.run.failed:
@@ -280,16 +278,22 @@ class Aggregates:
             self._sum_up(conversation)
         parts = {release: array("d", values) for release, values in conversation.parts.items()}
         if held is not None:
-            values = parts.setdefault(held.release, array("d", bytes(8 * self._width)))
-            _add(values, held.beside())
-            if not own_means:
-                indices = self._find(held.scorers)
-                for at, value in zip(indices, held.values, strict=True):
-                    values[at] += 1
-                    values[at + 1] += value
+            values = parts.setdefault(held.release, self.quality.empty())
+            self._add(values, held)
+            for at, value in zip(() if own_means else self._find(held.scorers), held.values, strict=not own_means):
+                values[at] += 1
+                values[at + 1] += value
         if own_means and parts:  # all answers count, for one release: its conversation's own means say the same
             parts[conversation.release][: len(means)] = array("d", means)
         return parts
+
+    def _add(self, values: "list[float] | array[float]", answer: HeldAnswer) -> None:
+        """Add an answer to a conversation's values, without what was scored of it."""
+        values[-1] += 1
+        for name, value in answer.beside.items():
+            at = self._place[name]
+            values[at] += 1
+            values[at + 1] += value
 
     def _put_off(self, conversation: OpenConversation, values: AnswerValues) -> None:
         """Put off the sums: where all answers are of one release, its conversation's own means say the same."""
@@ -344,14 +348,6 @@ class Aggregates:
         good = went.answers if resolved else min(conversation.good, went.answers)
         fails = broken.fails.items() if broken is not None else ()
         self.review.add(went.answers, good, [(check, n, n if resolved else high) for check, (n, high) in fails])
-
-
-def _add(values: "list[float] | array[float]", figures: Iterable[tuple[int, float]]) -> None:
-    """Add one answer's figures to a conversation's values."""
-    values[-1] += 1
-    for at, value in figures:
-        values[at] += 1
-        values[at + 1] += value
 
 
 def _opening(state: Conversation) -> str | None:

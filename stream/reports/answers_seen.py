@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn
-from turnsignal.stream.follow_ups.failures import Failures
+from turnsignal.stream.follow_ups.failures import acknowledges, asks_back
+from turnsignal.stream.follow_ups.rules import FollowUpRules
+from turnsignal.stream.follow_ups.small_talk import is_small_talk
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
@@ -88,7 +90,7 @@ class AnswersSeen:
     """The answers of one system by conversation: `add` its turns by event time."""
 
     def __init__(self) -> None:
-        self._failures = Failures()
+        self._rules = FollowUpRules()
         self._seen: dict[str, SeenAnswers] = {}
         self._kept: OrderedDict[str, list[KeptTurn]] = OrderedDict()
 
@@ -116,8 +118,11 @@ class AnswersSeen:
 
     def _count(self, seen: SeenAnswers, turn: Turn, kept: list[KeptTurn]) -> None:
         given = seen.documents[turn.turn_id] = len(turn.retrieved)
-        failed = self._failures.is_failing(turn.text)
-        figures: dict[str, float] = {FAILED: failed, WITH_DOCUMENTS: given > 0}
+        failed, asked = self._rules.failures.is_failing(turn.text), not is_small_talk(kept, self._rules)
+        failed = failed and (asked or not acknowledges(turn.text))
+        figures: dict[str, float] = {FAILED: failed} if failed or asked else {}
+        if (failed or asked) and not asks_back(turn.text):
+            figures[WITH_DOCUMENTS] = given > 0
         if given:
             figures[DOCUMENTS] = DOCUMENTS_GIVEN.fraction(given)
         if turn.vote is not None:

@@ -9,8 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from turnsignal.stream.checks.protocol import Result
-from turnsignal.stream.conversations.pairing import ASKED, USER, KeptTurn
+from turnsignal.stream.conversations.pairing import ASKED, TOGETHER, USER, KeptTurn, asked
 from turnsignal.stream.conversations.state import Conversation
+from turnsignal.stream.follow_ups.commands import obeys
+from turnsignal.stream.follow_ups.failures import acknowledges, asks_back, hands_over
+from turnsignal.stream.follow_ups.small_talk import is_small_talk
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.pipeline.scoring import Scored
 from turnsignal.stream.records.turns import Turn
@@ -28,6 +31,7 @@ from turnsignal.stream.statistics.claims import (
     FAILED,
     SAME_LANGUAGE,
     WASTED,
+    WITH_DOCUMENTS,
 )
 from turnsignal.stream.suite import Suite
 
@@ -38,10 +42,10 @@ class HeldAnswer(NamedTuple):
     """One answer that waits.
 
     turn_id, time, release: of the answer; run: what decides whether it is the answer; prompted: a user spoke before it;
-    scorers, values: what was scored of it; derived: index and value of the figures that no scorer gives; seconds: the
-    same of the time that it took, None where nobody knows; first: what is kept of it where it may be the first, without
-    its documents; documents: what is kept of them, where they may be the first; worst: as an exchange that went badly,
-    None where it did not; broken: checks that it fails; ranks, cited: of its documents, and of those that it cites.
+    scorers, values: what was scored of it; beside: the figures that no scorer gives; handed: the user is put through to
+    somebody, be it by an earlier turn of its run; first: what is kept of it where it may be the first, without its
+    documents; documents: what is kept of them, where they may be the first; worst: as an exchange that went badly, None
+    where it did not; broken: checks that it fails; ranks, cited: of its documents, and of those that it cites.
     """
 
     turn_id: str
@@ -51,8 +55,8 @@ class HeldAnswer(NamedTuple):
     prompted: bool
     scorers: tuple[str, ...]
     values: tuple[float, ...]
-    derived: tuple[tuple[int, float], ...]
-    seconds: tuple[int, float] | None
+    beside: Mapping[str, float]
+    handed: bool
     first: FirstAnswer | None
     documents: tuple[str, ...]
     worst: WorstExchange | None
@@ -64,15 +68,22 @@ class HeldAnswer(NamedTuple):
         """Return this answer in the place of an earlier one of its run.
 
         Where both might be the answer, what came first is the first answer, and its time is how long it took: a line
-        that closes the conversation comes when nobody has written for long.
+        that closes the conversation comes when nobody has written for long. A person to whom the user was put through
+        is as fast as people are, and looks nothing up.
         """
+        if earlier.handed and not self.run.documents:
+            return self._without(ANSWER_SECONDS, WITH_DOCUMENTS)._replace(handed=True)
         if self.run == earlier.run == _WORDS:
-            return self._replace(first=earlier.first, seconds=earlier.seconds)
+            took = {ANSWER_SECONDS: earlier.beside[ANSWER_SECONDS]} if ANSWER_SECONDS in earlier.beside else {}
+            return self._replace(first=earlier.first, beside={**self._without(ANSWER_SECONDS).beside, **took})
         return self
 
-    def beside(self) -> tuple[tuple[int, float], ...]:
-        """Return all figures that no scorer gives."""
-        return self.derived if self.seconds is None else (*self.derived, self.seconds)
+    def _without(self, *figures: str) -> "HeldAnswer":
+        return self._replace(beside={name: value for name, value in self.beside.items() if name not in figures})
+
+    def greeting(self) -> "HeldAnswer":
+        """Return this answer as one that answers nobody."""
+        return self if self.run.failed else self._without(FAILED, WITH_DOCUMENTS)
 
     def opening(self, before: FirstAnswer | None) -> FirstAnswer | None:
         """Return what is kept of the first answer with this one; before: without it, None where it is the first."""
@@ -81,18 +92,22 @@ class HeldAnswer(NamedTuple):
 
 
 class AnswerReader:
-    """Read what answers add to figures under one suite; indices: of the figures in a conversation's values."""
+    """Read what answers add to figures under one suite."""
 
-    def __init__(self, suite: Suite, indices: Mapping[str, int]) -> None:
-        self._indices = indices
+    def __init__(self, suite: Suite) -> None:
         self._suite = suite  # whose rules are compiled where answers are read, not where parts are put together
         self._kept_whole = suite.limits.kept_characters  #: characters of an answer that its follow-up is read with
         self._checks = frozenset(check.name for _, check in suite.parsed_checks)
 
-    def is_failing(self, text: str) -> bool:
-        """Say whether an answer is empty, an error or a refusal."""
-        failures = self._suite.follow_up_rules.failures
-        return failures.find_ahead(text) if len(text) <= self._kept_whole else failures.is_failing(text)
+    def is_failing(self, state: Conversation, text: str) -> bool:
+        """Say whether an answer is empty, an error or a refusal; to a command "OK" is an answer, as to thanks."""
+        rules = self._suite.follow_up_rules
+        is_failing = rules.failures.find_ahead if len(text) <= self._kept_whole else rules.failures.is_failing
+        if not is_failing(text) or not acknowledges(text):
+            return is_failing(text)
+        begin, end = asked(state.kept, len(state.kept))
+        prompt = TOGETHER.join([turn.text for turn in state.kept[begin:end]])
+        return not is_small_talk(state.kept, rules) and not obeys(text, prompt)
 
     def read(
         self,
@@ -118,7 +133,7 @@ class AnswerReader:
             scored.scorers,
             scored.values,
             self._derive(state, turn, scored, failed=failed),
-            self._measure(state, turn),
+            failed and hands_over(turn.text),
             first_answer(turn.platform, turn.text) if before is None else None,
             first_documents(document.doc_id for document in names),
             worst,
@@ -127,11 +142,13 @@ class AnswerReader:
             scored.cited,
         )
 
-    def _derive(
-        self, state: Conversation, turn: Turn, scored: Scored, *, failed: bool
-    ) -> tuple[tuple[int, float], ...]:
+    def _derive(self, state: Conversation, turn: Turn, scored: Scored, *, failed: bool) -> dict[str, float]:
         """Return the figures of an answer that no scorer gives."""
-        figures: dict[str, float] = {FAILED: failed}
+        figures: dict[str, float] = {}
+        if failed or not is_small_talk(state.kept, self._suite.follow_up_rules):
+            figures[FAILED] = failed
+            if not asks_back(turn.text):
+                figures[WITH_DOCUMENTS] = bool(turn.retrieved)
         if scored.findings:
             checks = sum(name in self._checks for name in scored.scorers)
             figures[CHECKS_APPLIED] = checks / len(scored.findings)
@@ -144,14 +161,10 @@ class AnswerReader:
         fits = match_languages(state.kept, turn.time, turn.text).value_of_answer
         if fits is not None:
             figures[SAME_LANGUAGE] = fits
-        return tuple([(self._indices[name], value) for name, value in figures.items()])
-
-    def _measure(self, state: Conversation, turn: Turn) -> tuple[int, float] | None:
-        """Return how long an answer took, as its figure has it: since the last message of a user."""
-        asked = next((before for before in reversed(state.kept) if before.role in ASKED), None)
-        if asked is None or asked.role != USER or turn.time < asked.time:
-            return None
-        return self._indices[ANSWER_SECONDS], SECONDS.fraction(turn.time - asked.time)
+        prompt = next((before for before in reversed(state.kept) if before.role in ASKED), None)
+        if prompt is not None and prompt.role == USER and turn.time >= prompt.time:
+            figures[ANSWER_SECONDS] = SECONDS.fraction(turn.time - prompt.time)
+        return figures
 
 
 def speaks_between(kept: Sequence[KeptTurn], until: float, since: float = -math.inf) -> bool:

@@ -9,6 +9,7 @@ from turnsignal.stream.citations.reader import Citations
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.diagnosis import Level
 from turnsignal.stream.errors import Refused
+from turnsignal.stream.follow_ups.commands import obeys
 from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.records.turns import MAX_SHORT, Truth, Turn
@@ -87,7 +88,9 @@ class TrafficReport:
 
     def _take_answer(self, turn: Turn) -> None:
         """Count an answer, unless another turn of its run may be the answer."""
-        run = RunTurn(self._failures.is_failing(turn.text), bool(turn.retrieved))
+        asked = self._asked.get(turn.conversation_id)
+        failed = self._failures.is_failing(turn.text) and not (asked is not None and obeys(turn.text, asked[1]))
+        run = RunTurn(failed, bool(turn.retrieved))
         superseded = self._signals.is_superseded(turn.conversation_id, turn.turn_id)
         earlier = self._held.pop(turn.conversation_id, None)
         if earlier is not None and not run.replaces(_KEEPS):

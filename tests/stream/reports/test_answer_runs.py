@@ -136,3 +136,48 @@ def test_failing_turns_before_an_answer_are_no_bad_exchanges() -> None:
 )
 def test_which_of_two_turns_is_the_answer(later: RunTurn, earlier: RunTurn, is_answer: bool) -> None:
     assert later.replaces(earlier) is is_answer
+
+
+# -- what nobody asked for ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        [("user", "thanks!", []), ("assistant", "You're welcome!", [])],
+        [("user", "thanks!", []), ("assistant", "OK", [])],
+        [("user", "5", []), ("assistant", "Thank you for your feedback!", [])],
+    ],
+)
+def test_answers_to_small_talk_need_no_documents_and_are_no_answers_that_could_fail(beside: list[Line]) -> None:
+    plain, more = figures(*turns(ASKED, ERROR)), figures(*turns(ASKED, ERROR, *beside))
+    assert [more[name]["value"] for name in ("answers_with_documents", "failed")] == [
+        plain[name]["value"] for name in ("answers_with_documents", "failed")
+    ]
+    plain, more = figures(*turns(ASKED, ANSWER)), figures(*turns(ASKED, ANSWER, *beside))
+    assert more["answers_with_documents"]["value"] == plain["answers_with_documents"]["value"] == 1.0
+
+
+def test_neither_do_greetings_consent_and_questions_back() -> None:
+    hello: Line = ("assistant", "Hi, I'm Bo! May I record this?", [])
+    back: Line = ("assistant", "Happy to help. Which terminal do you have?", DOCUMENTS)
+    after = figures(*turns(hello, ("user", "yes", []), hello, ASKED, back, ("user", "a Verifone", []), ANSWER))
+    assert (after["answers_with_documents"]["value"], after["cited"]["value"]) == (1.0, 1.0)
+
+
+def test_an_answer_to_a_question_without_documents_has_none() -> None:
+    after = figures(*turns(ASKED, ("assistant", "Press Split on the terminal.", []), MORE, ANSWER))
+    assert after["answers_with_documents"]["value"] == 0.5
+
+
+def test_an_answer_of_a_person_to_whom_the_user_was_put_through_is_out_of_no_documents() -> None:
+    handed: Line = ("assistant", "I've put you through to Sam from our team.", [])
+    person: Line = ("assistant", "Hi, Sam here. Press Split on the terminal.", [])
+    after = figures(*turns(ASKED, ANSWER, MORE, handed, person))
+    assert after["answers_with_documents"]["value"] == 1.0
+    assert figures(*turns(ASKED, INTERIM, person))["answers_with_documents"]["value"] == 0.0
+
+
+def test_ok_to_a_command_is_an_answer() -> None:
+    assert figures(*turns(("user", "Turn on the hall lights", []), ("assistant", "OK", [])))["failed"]["value"] == 0.0
+    assert figures(*turns(ASKED, ("assistant", "OK", [])))["failed"]["value"] == 1.0
