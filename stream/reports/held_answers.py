@@ -35,8 +35,6 @@ from turnsignal.stream.statistics.claims import (
 )
 from turnsignal.stream.suite import Suite
 
-_WORDS = RunTurn(failed=False, documents=False)
-
 
 class HeldAnswer(NamedTuple):
     """One answer that waits.
@@ -67,16 +65,18 @@ class HeldAnswer(NamedTuple):
     def in_place_of(self, earlier: "HeldAnswer") -> "HeldAnswer":
         """Return this answer in the place of an earlier one of its run.
 
-        Where both might be the answer, what came first is the first answer, and its time is how long it took: a line
-        that closes the conversation comes when nobody has written for long. A person to whom the user was put through
-        is as fast as people are, and looks nothing up.
+        How long it took is known by the first turn that did not fail: a part of it, or an answer behind which a line
+        closes the conversation when nobody has written for long. Where no documents tell which of both is the answer,
+        that one is the first answer, too. A person to whom the user was put through is as fast as people are, and looks
+        nothing up.
         """
         if earlier.handed and not self.run.documents:
             return self._without(ANSWER_SECONDS, WITH_DOCUMENTS)._replace(handed=True)
-        if self.run == earlier.run == _WORDS:
-            took = {ANSWER_SECONDS: earlier.beside[ANSWER_SECONDS]} if ANSWER_SECONDS in earlier.beside else {}
-            return self._replace(first=earlier.first, beside={**self._without(ANSWER_SECONDS).beside, **took})
-        return self
+        if earlier.run.failed or self.run.failed:
+            return self
+        took = {ANSWER_SECONDS: earlier.beside[ANSWER_SECONDS]} if ANSWER_SECONDS in earlier.beside else {}
+        first = self.first if self.run.documents else earlier.first
+        return self._replace(first=first, beside={**self._without(ANSWER_SECONDS).beside, **took})
 
     def _without(self, *figures: str) -> "HeldAnswer":
         return self._replace(beside={name: value for name, value in self.beside.items() if name not in figures})
