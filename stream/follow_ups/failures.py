@@ -20,7 +20,7 @@ import re2
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.text.patterns import Patterns, options
 
-VERSION = 3  #: raised when another answer counts as a failure; part of the suite's fingerprint
+VERSION = 4  #: raised when another answer counts as a failure, or as a question; part of the suite's fingerprint
 
 #: what an answer that is none may be, for whoever reads that it failed
 MEANING = 'empty, an error, a refusal, handed on, or no more than "OK"'
@@ -30,6 +30,8 @@ _PIECES = 24  #: sentences that are looked at, half of them at the end
 _AWAITED = 10_000  #: answers of which is remembered, until their follow-up comes, whether they are none
 _BRIEF = 24  #: characters that "okay" has at most, in any language and spelling
 _WORDS = 3  #: of which a sentence has at least so many to be an answer beside a failure
+_LEAD = 12  #: words of a sentence that leads over to a question
+_CHOICE = 6  #: words of what may be chosen as the answer to a question
 _AHEAD = 5  #: words of a clause that says something before another of its sentence fails; fewer only lead over
 #: an error that is quoted is being explained, who is sorry for a person refuses nothing, and some refusals are manners
 _BESIDE = re.compile(
@@ -134,6 +136,38 @@ def acknowledges(response: str) -> bool:
     """Say whether an answer says no more than "okay"."""
     text = response.strip()
     return len(text) <= _BRIEF and bool(_table("patterns", "acknowledgement").match(_encode(_plain(text))))
+
+
+def hands_over(response: str) -> bool:
+    """Say whether an answer that is none puts the user through to somebody.
+
+    >>> hands_over("I've put you through to Sam."), hands_over("One moment, please.")
+    (True, False)
+    """
+    return bool(_table("beside", "handed").match(_encode(_plain(response[:_OPENING]))))
+
+
+def asks_back(response: str) -> bool:
+    """Say whether an answer only asks something back, with the answers to choose from behind it.
+
+    >>> asks_back("Happy to help. Which terminal do you have?"), asks_back("Fees are on page 3. Did that help?")
+    (True, False)
+    """
+    asking, mark, behind = response.strip()[-_OPENING - 1 :].rpartition("?")
+    if not mark or len(asking) >= _OPENING or any(len(line.split()) > _CHOICE for line in behind.splitlines()):
+        return False
+    return all(map(_leads_over, _sentences(_plain(asking + mark))))
+
+
+def _leads_over(sentence: str) -> bool:
+    """Say whether a sentence asks something, or leads over to a question."""
+    read = _encode(sentence)
+    signs = _table("beside", "help").match(read)
+    if sentence.endswith((":", "?")):
+        return _EVIDENCE not in signs
+    words = len(sentence.split())
+    leads = words < _WORDS or (words <= _LEAD and _table("beside", "lead").match(read))
+    return not signs and bool(leads or _table("beside", "filler").match(read))
 
 
 class _Sentence(NamedTuple):

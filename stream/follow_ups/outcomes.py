@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn, exchange
 from turnsignal.stream.conversations.state import Conversation
+from turnsignal.stream.follow_ups.commands import obeys
 from turnsignal.stream.follow_ups.failures import acknowledges
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.records.scores import ConversationOutcome
 
-VERSION = 4  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
+VERSION = 5  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
 
 #: The score `conversation`; `silent` is unscored.
 VALUES = {
@@ -55,7 +56,7 @@ class Outcomes:
         if last is None or any(turn.role not in (USER, ASSISTANT) for turn in kept[last + 1 :]):
             return False
         is_failing, asked = self._rules.failures.is_failing, kept[:last]
-        failed = is_failing(kept[last].text)
+        failed = is_failing(kept[last].text) and not obeys(kept[last].text, exchange(kept, last, "").prompt)
         if not asked or asked[-1].role != USER or (failed and not acknowledges(kept[last].text)):
             return failed
         # What is said to polite words, as "You're welcome!" or "Okay.", is no answer to what was asked before.

@@ -23,7 +23,8 @@ class CitedScores(NamedTuple):
 def score_cited(citations: Citations, *, given: bool, exempt: bool = False) -> CitedScores:
     """Score what a response cites.
 
-    given: whether it was given documents; exempt: whether it is prescribed word for word, and need not cite.
+    given: whether it was given documents; exempt: whether it need not cite, since it is prescribed word for word, or
+    only asks something back.
     """
     if not given:
         return _UNSCORED[Unscored.NO_RETRIEVAL]

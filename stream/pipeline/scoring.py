@@ -18,6 +18,7 @@ from turnsignal.stream.conversations.clock import deadline
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.detection.policy import AlertPolicy
 from turnsignal.stream.diagnosis import level
+from turnsignal.stream.follow_ups.failures import asks_back
 from turnsignal.stream.pipeline.cited import CitedScores, score_cited
 from turnsignal.stream.pipeline.compliance import COMPLIANCE, Encoded, EncodedScores, InstructionScorer, Results
 from turnsignal.stream.pipeline.rank_scoring import RankScorer
@@ -101,7 +102,9 @@ class ResponseScorer:
         try:
             ranked, relevancy, ranks, cited = self._ranks.score(response)
             parts += ranked
-            parts.append(score_cited(read, given=bool(response.documents), exempt=exempt))
+            given = bool(response.documents)
+            uncited = given and not read.all and not read.faults
+            parts.append(score_cited(read, given=given, exempt=exempt or (uncited and asks_back(turn.text))))
         except Exception:  # a measure that fails is our bug, and not the end of the worker
             relevancy, ranks, cited, read = None, (), (), Citations()
             failed = EncodedScores()

@@ -5,11 +5,11 @@ it any more (it is forgotten, or the replay ends), so that one that came back is
 numbers are held, as long as its state is.
 """
 
+import math
 from array import array
 from collections import Counter
 from typing import Any
 
-from turnsignal.stream.checks.protocol import Result
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.means import Means
 from turnsignal.stream.conversations.pairing import TOGETHER, USER, PendingResponse, Responder
@@ -18,33 +18,22 @@ from turnsignal.stream.diagnosis import Level
 from turnsignal.stream.measures.ndcg import NDCG
 from turnsignal.stream.pipeline import votes
 from turnsignal.stream.pipeline.batch_result import BatchResult
+from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.pipeline.scoring import Scored, relevancy_name, scorer_names
 from turnsignal.stream.pipeline.votes import Counts
-from turnsignal.stream.records.scores import FOLLOW_UP
+from turnsignal.stream.records.scores import FOLLOW_UP, Outcome
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.cite_rates import CiteRates
-from turnsignal.stream.reports.first_answers import first_answer, first_documents
+from turnsignal.stream.reports.held_answers import AnswerReader, HeldAnswer, speaks_between
 from turnsignal.stream.reports.interventions import Interventions
 from turnsignal.stream.reports.open_conversations import OPEN_ANSWERS, AnswerValues, Broken, OpenConversation, Places
 from turnsignal.stream.reports.quality import Quality
-from turnsignal.stream.reports.question_language import match_languages
 from turnsignal.stream.reports.release_totals import ConversationScores
 from turnsignal.stream.reports.review import Review
-from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
 from turnsignal.stream.reports.unversioned import Unversioned
 from turnsignal.stream.reports.user_sums import digest
 from turnsignal.stream.reports.worst import WorstExchanges
-from turnsignal.stream.statistics.claims import (
-    ANSWER_SECONDS,
-    CHECKS_APPLIED,
-    CITES_ALL,
-    CITES_TOP,
-    DOCUMENTS,
-    FAILED,
-    SAME_LANGUAGE,
-    VOTE,
-    WASTED,
-)
+from turnsignal.stream.statistics.claims import VOTE
 from turnsignal.stream.suite import Suite
 from turnsignal.stream.text.spoken_languages import glance
 
@@ -73,16 +62,10 @@ class Aggregates:
         self._open: dict[bytes, OpenConversation] = {}
         self._users: dict[bytes, int | None] = {}  # of conversations that are not forgotten
         self._place = {name: 2 * i for i, name in enumerate(self.quality.figures)}
-        self._found: dict[tuple[str, ...], tuple[Places, int]] = {}
-        self._checks = frozenset(check.name for _, check in suite.parsed_checks)
+        self._found: dict[tuple[str, ...], Places] = {}
         self._width = 2 * len(self.quality.figures) + 1
-        self._at_checks, self._at_seconds = self._place[CHECKS_APPLIED], self._place[ANSWER_SECONDS]
-        self._at_documents, self._at_vote = self._place[DOCUMENTS], self._place[VOTE]
-        self._at_failed = self._place[FAILED]
-        self._at_cites_all, self._at_cites_top = self._place[CITES_ALL], self._place[CITES_TOP]
-        self._at_language = self._place[SAME_LANGUAGE]
-        self._suite = suite  # whose rules are compiled where answers are counted, not where parts are put together
-        self._kept_whole = suite.limits.kept_characters  #: characters of an answer that its follow-up is read with
+        self._at_vote = self._place[VOTE]
+        self._answers = AnswerReader(suite)
         self.worst = WorstExchanges()
         self._correctable = suite.limits.kept_turns + 1
 
@@ -104,25 +87,20 @@ class Aggregates:
             conversation = self._open[key] = OpenConversation(
                 (turn.assistant, turn.version), turn.time, headless=state.turns == 1
             )
-            conversation.first_answer = first_answer(turn.platform, turn.text)
             if turn.version is None and turn.model:
                 self.unversioned.count(turn.model)
         if turn.user_id is not None:
             self.on_user(key, turn.user_id)
         if not conversation.language:
             conversation.language = _language(state)
-        failed = self._count_answer(conversation, state, turn, scored)
-        if failed:
-            conversation.failed = (*conversation.failed[1 - OPEN_ANSWERS :], turn.turn_id)
-        self.worst.on_response(key, state, turn, scored, failed=failed)
-        if scored.compliance is not None and scored.compliance < 1.0:
-            checks = [check for check, result in scored.findings if result is Result.FAIL]
-            if conversation.broken is None:
-                conversation.broken = Broken()
-            conversation.broken.on_answer(turn.turn_id, checks)
+        failed = self._answers.is_failing(state, turn.text)
+        worst = self.worst.read_response(state, turn, scored, failed=failed)
+        held = conversation.held
+        opens = conversation.greeted or (held is not None and not held.prompted)
+        first = None if opens else conversation.first_answer
+        answer = self._answers.read(state, turn, scored, first, worst, failed=failed)
+        self._hold(key, conversation, state, answer)
         if scored.ranks:
-            release = self.quality.named.fold((turn.assistant, turn.version))
-            self.cite_rates.count(*release, scored.ranks, scored.cited)
             question = _opening(state) if state.responses == 1 else None
             self.interventions.update(key, turn, scored.ranks, scored.cited, question)
 
@@ -131,7 +109,13 @@ class Aggregates:
         if answer.environment != self._environment:
             return
         conversation = self._open[key]
+        superseded = answer.pairing.startswith(Outcome.SUPERSEDED)
+        if not superseded:
+            self._count_held(key, conversation)
         self._put_off(conversation, (turn_id, (answer.assistant, answer.version), scored.scorers, scored.values))
+        if superseded:
+            self.worst.drop(key, turn_id)
+            return
         broken = conversation.broken.awaited.get(turn_id, ()) if conversation.broken is not None else ()
         self.worst.on_follow_up(
             key, turn_id, answer, scored, around, failed=turn_id in conversation.failed, broken=broken
@@ -159,12 +143,11 @@ class Aggregates:
         if conversation.other_environments:
             return  # how it went says something of several environments: it is left out, and counted as such
         times = (state.first, state.quiet_since, state.clock)
-        if conversation.other_releases:
-            self._sum_up(conversation)
-            parts = {release: array("d", values) for release, values in conversation.parts.items()}
-        else:
-            parts = {conversation.release: self._with_own_means(conversation, means)} if conversation.parts else {}
-        answers = state.responses
+        parts, held = self._parts(conversation, means), conversation.held
+        first = conversation.first_answer
+        if held is not None:
+            first = held.opening(None if conversation.greeted else first)
+        answers = round(math.fsum(values[-1] for values in parts.values()))
         if not conversation.language:
             conversation.language = _language(state)
         conversation.went = ConversationScores(
@@ -176,7 +159,7 @@ class Aggregates:
             parts,
             conversation.opened,
             state.turns,
-            conversation.first_answer,
+            first,
             conversation.language,
         )
         conversation.votes = votes.count_votes(state)
@@ -234,58 +217,83 @@ class Aggregates:
 
     def attach(self, suite: Suite) -> None:
         """Give back the suite, which is not pickled; call before more is taken in."""
-        self._suite = suite
+        self._answers = AnswerReader(suite)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the suite behind: only what was counted goes to another process."""
-        return {name: value for name, value in self.__dict__.items() if name != "_suite"}
+        return {name: value for name, value in self.__dict__.items() if name != "_answers"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take in checkpoints, too, that were written when models without a version were not counted."""
         self.__dict__.update({"unversioned": Unversioned()} | state)
 
-    def _count_answer(self, conversation: OpenConversation, state: Conversation, turn: Turn, scored: Scored) -> bool:
-        """Add an answer to its conversation's values; return whether it is empty, an error or a refusal."""
-        release = (turn.assistant, turn.version)
+    def _hold(self, key: bytes, conversation: OpenConversation, state: Conversation, answer: HeldAnswer) -> None:
+        """Hold an answer in the place of another one of its run, or count that one, whose run is over."""
+        held, conversation.held = conversation.held, answer
+        if held is None:
+            return
+        earlier, later = (answer, held) if answer.time < held.time else (held, answer)
+        spoken = speaks_between(state.kept, later.time, earlier.time)
+        if spoken or not held.prompted:
+            greets = spoken and not earlier.prompted
+            self._count(key, conversation, earlier.greeting() if greets else earlier)
+            conversation.held, conversation.greeted = later, greets
+            return
+        conversation.own_means = False  # its conversation's means know of both
+        conversation.held = later.in_place_of(earlier) if later.run.replaces(earlier.run) else earlier
+
+    def _count(self, key: bytes, conversation: OpenConversation, answer: HeldAnswer) -> None:
+        """Add an answer to its conversation's values, and to all that is known of its release."""
+        release = answer.release
         values = conversation.parts.get(release)
         if values is None:
             values = conversation.parts[release] = [0.0] * self._width
-            conversation.other_releases = conversation.other_releases or release != conversation.release
+            conversation.own_means = conversation.own_means and release == conversation.release
+        self._put_off(conversation, ("", release, answer.scorers, answer.values))
+        self._add(values, answer)
+        conversation.first_answer = answer.opening(None if conversation.greeted else conversation.first_answer)
+        conversation.greeted = False
+        if answer.run.failed:
+            conversation.failed = (*conversation.failed[1 - OPEN_ANSWERS :], answer.turn_id)
+        if answer.worst is not None:
+            self.worst.add(key, answer.worst)
+        if answer.broken:
+            if conversation.broken is None:
+                conversation.broken = Broken()
+            conversation.broken.on_answer(answer.turn_id, answer.broken)
+        if answer.ranks:
+            self.cite_rates.count(*self.quality.named.fold(release), answer.ranks, answer.cited)
+
+    def _count_held(self, key: bytes, conversation: OpenConversation) -> None:
+        """Count the answer that is held: its run is over."""
+        held, conversation.held = conversation.held, None
+        if held is not None:
+            self._count(key, conversation, held)
+
+    def _parts(self, conversation: OpenConversation, means: Means) -> "dict[Release, array[float]]":
+        """Return the values of a conversation by release, with the answer that is held."""
+        held = conversation.held
+        own_means = conversation.own_means and (held is None or held.release == conversation.release)
+        if not own_means:
+            self._sum_up(conversation)
+        parts = {release: array("d", values) for release, values in conversation.parts.items()}
+        if held is not None:
+            values = parts.setdefault(held.release, self.quality.empty())
+            self._add(values, held)
+            for at, value in zip(() if own_means else self._find(held.scorers), held.values, strict=not own_means):
+                values[at] += 1
+                values[at + 1] += value
+        if own_means and parts:  # all answers count, for one release: its conversation's own means say the same
+            parts[conversation.release][: len(means)] = array("d", means)
+        return parts
+
+    def _add(self, values: "list[float] | array[float]", answer: HeldAnswer) -> None:
+        """Add an answer to a conversation's values, without what was scored of it."""
         values[-1] += 1
-        self._put_off(conversation, ("", release, scored.scorers, scored.values))
-        values[self._at_failed] += 1
-        whole = len(turn.text) <= self._kept_whole
-        failures = self._suite.follow_up_rules.failures
-        failed = failures.find_ahead(turn.text) if whole else failures.is_failing(turn.text)
-        values[self._at_failed + 1] += failed
-        if scored.findings:
-            place = self._at_checks
-            values[place] += 1
-            values[place + 1] += self._find(scored.scorers)[1] / len(scored.findings)
-        if turn.retrieved:
-            place = self._at_documents
-            values[place] += 1
-            values[place + 1] += DOCUMENTS_GIVEN.fraction(len(turn.retrieved))
-            if len(turn.retrieved) > 1:
-                place = self._at_cites_all
-                values[place] += 1
-                values[place + 1] += WASTED in scored.scorers and not scored.values[scored.scorers.index(WASTED)]
-                if scored.cited:
-                    values[self._at_cites_top] += 1
-                    values[self._at_cites_top + 1] += scored.cited == tuple(range(1, len(scored.cited) + 1))
-            if (first := conversation.first_answer) is not None and not first.documents:
-                names = first_documents(document.doc_id for document in turn.retrieved)
-                conversation.first_answer = first._replace(documents=names)
-        fits = match_languages(state.kept, turn.time, turn.text).value_of_answer
-        if fits is not None:
-            values[self._at_language] += 1
-            values[self._at_language + 1] += fits
-        before = state.kept[-1] if state.kept else None
-        if before is not None and before.role == USER and turn.time >= before.time:
-            place = self._at_seconds
-            values[place] += 1
-            values[place + 1] += SECONDS.fraction(turn.time - before.time)
-        return failed
+        for name, value in answer.beside.items():
+            at = self._place[name]
+            values[at] += 1
+            values[at + 1] += value
 
     def _put_off(self, conversation: OpenConversation, values: AnswerValues) -> None:
         """Put off the sums: where all answers are of one release, its conversation's own means say the same."""
@@ -304,7 +312,7 @@ class Aggregates:
                     values[place + 1] = values[place + 1] - value if values[place] else 0.0
             if not scored:
                 continue
-            values, places = conversation.parts[release], self._find(names)[0]
+            values, places = conversation.parts[release], self._find(names)
             for place, value in zip(places, scored, strict=True):
                 values[place] += 1
                 values[place + 1] += value
@@ -314,22 +322,17 @@ class Aggregates:
                     del known[next(iter(known))]
         conversation.unsummed.clear()
 
-    def _with_own_means(self, conversation: OpenConversation, means: Means) -> "array[float]":
-        """Return the values of a conversation with one release: its own means, and what is derived beside them."""
-        values = array("d", means)
-        values.extend(conversation.parts[conversation.release][len(means) :])
-        return values
-
-    def _find(self, names: tuple[str, ...]) -> tuple[Places, int]:
-        """Return the places of some scorers, and how many of them are checks."""
+    def _find(self, names: tuple[str, ...]) -> Places:
+        """Return the places of some scorers."""
         known = self._found.get(names)
         if known is None:
-            checks = sum(name in self._checks for name in names)
-            known = self._found[names] = tuple(self._place[name] for name in names), checks
+            known = self._found[names] = tuple(self._place[name] for name in names)
         return known
 
     def _settle(self, key: bytes) -> None:
         conversation, user = self._open.pop(key, None), self._users.pop(key, None)
+        if conversation is not None:
+            self._count_held(key, conversation)
         if conversation is None or conversation.went is None:
             if conversation is not None and conversation.other_environments and conversation.parts:
                 self.quality.leave_out(conversation.release, conversation.opened, "other_environment")

@@ -6,10 +6,14 @@ the turns are read once more: who refuses, fails, answers in another language or
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn
-from turnsignal.stream.follow_ups.failures import Failures
+from turnsignal.stream.follow_ups.failures import acknowledges, asks_back
+from turnsignal.stream.follow_ups.rules import FollowUpRules
+from turnsignal.stream.follow_ups.small_talk import is_small_talk
 from turnsignal.stream.records.turns import Turn
+from turnsignal.stream.reports.answer_runs import RunTurn
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
 from turnsignal.stream.reports.question_language import match_languages
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN
@@ -20,15 +24,56 @@ _KEPT = 6  #: turns of each
 _READ = 400  #: characters of a question
 
 
-class SeenAnswers:
-    """Those of one conversation. first: what is kept of the first; documents: how many each was given, by turn id."""
+class SeenAnswer(NamedTuple):
+    """One answer. run: what decides whether it is the answer; first: what is kept of it, should it be the first."""
 
-    __slots__ = ("_sums", "documents", "first")
+    turn_id: str
+    run: RunTurn
+    figures: dict[str, float]
+    first: FirstAnswer
+
+    def opening(self, before: FirstAnswer | None) -> FirstAnswer:
+        """Return what is kept of the first answer with this one; before: without it, None where it is the first."""
+        return self.first if before is None else before.with_documents(self.first)
+
+
+class SeenAnswers:
+    """Those of one conversation.
+
+    first: what is kept of the first; documents: how many each turn was given, by its id; replaced: ids of turns in
+    whose place another one of their run is the answer; held: what a turn says of itself whose run may go on.
+    """
+
+    __slots__ = ("_first", "_sums", "documents", "held", "replaced")
 
     def __init__(self) -> None:
-        self.first: FirstAnswer | None = None
+        self._first: FirstAnswer | None = None
         self.documents: dict[str, int] = {}
+        self.replaced: set[str] = set()
+        self.held: SeenAnswer | None = None
         self._sums: dict[str, tuple[int, float]] = {}
+
+    @property
+    def first(self) -> FirstAnswer | None:
+        """What is kept of the first answer."""
+        return self._first if self.held is None else self.held.opening(self._first)
+
+    def hold(self, answer: "SeenAnswer") -> None:
+        """Hold an answer in the place of the one that is held, where both are of one run."""
+        if self.held is not None and not answer.run.replaces(self.held.run):
+            self.replaced.add(answer.turn_id)
+            return
+        if self.held is not None:
+            self.replaced.add(self.held.turn_id)
+        self.held = answer
+
+    def count(self) -> None:
+        """Take in the answer that is held: its run is over."""
+        held = self.held
+        if held is not None:
+            self._first, self.held = held.opening(self._first), None
+            for figure, value in held.figures.items():
+                self.add(figure, value)
 
     def add(self, figure: str, value: float) -> None:
         """Take in one answer's value of a figure."""
@@ -36,7 +81,8 @@ class SeenAnswers:
         self._sums[figure] = n + 1, total + value
 
     def means(self) -> dict[str, float]:
-        """Return the mean of each figure that any answer has."""
+        """Return the mean of each figure that any answer has, once all turns are taken in."""
+        self.count()
         return {figure: total / n for figure, (n, total) in self._sums.items()}
 
 
@@ -44,7 +90,7 @@ class AnswersSeen:
     """The answers of one system by conversation: `add` its turns by event time."""
 
     def __init__(self) -> None:
-        self._failures = Failures()
+        self._rules = FollowUpRules()
         self._seen: dict[str, SeenAnswers] = {}
         self._kept: OrderedDict[str, list[KeptTurn]] = OrderedDict()
 
@@ -61,6 +107,8 @@ class AnswersSeen:
         self._kept.move_to_end(turn.conversation_id)
         if len(self._kept) > _OPEN:
             self._kept.popitem(last=False)
+        if turn.role == USER and (known := self._seen.get(turn.conversation_id)) is not None:
+            known.count()
         if turn.role == ASSISTANT:
             seen = self._seen.setdefault(turn.conversation_id, SeenAnswers())
             if turn.turn_id not in seen.documents:
@@ -70,17 +118,20 @@ class AnswersSeen:
 
     def _count(self, seen: SeenAnswers, turn: Turn, kept: list[KeptTurn]) -> None:
         given = seen.documents[turn.turn_id] = len(turn.retrieved)
-        if seen.first is None:
-            seen.first = first_answer(turn.platform, turn.text)
-        seen.add(FAILED, self._failures.is_failing(turn.text))
-        seen.add(WITH_DOCUMENTS, given > 0)
+        failed, asked = self._rules.failures.is_failing(turn.text), not is_small_talk(kept, self._rules)
+        failed = failed and (asked or not acknowledges(turn.text))
+        figures: dict[str, float] = {FAILED: failed} if failed or asked else {}
+        if (failed or asked) and not asks_back(turn.text):
+            figures[WITH_DOCUMENTS] = given > 0
         if given:
-            seen.add(DOCUMENTS, DOCUMENTS_GIVEN.fraction(given))
-            if not seen.first.documents:
-                names = first_documents(document.doc_id for document in turn.retrieved)
-                seen.first = seen.first._replace(documents=names)
+            figures[DOCUMENTS] = DOCUMENTS_GIVEN.fraction(given)
         if turn.vote is not None:
             seen.add(VOTE, turn.vote > 0)
         fits = match_languages(kept, turn.time, turn.text).value_of_answer
         if fits is not None:
-            seen.add(SAME_LANGUAGE, fits)
+            figures[SAME_LANGUAGE] = fits
+        first = first_answer(turn.platform, turn.text)
+        first = first._replace(documents=first_documents(document.doc_id for document in turn.retrieved))
+        if not any(before.role == USER for before in kept):
+            seen.count()  # it answers nobody, and neither does what comes next
+        seen.hold(SeenAnswer(turn.turn_id, RunTurn(failed, given > 0), figures, first))

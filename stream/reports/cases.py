@@ -155,8 +155,9 @@ class ConversationRows:
 
     def add(self, row: _Row) -> None:
         """Take in a score row, unless its conversation has no partner."""
-        scorers = self._of.get(row["conversation_id"])
-        if scorers is None:
+        scorers, seen = self._of.get(row["conversation_id"]), self._answers.get(row["conversation_id"])
+        responds = row["stage"] == Stage.RESPONSE
+        if scorers is None or (responds and seen is not None and row["turn_id"] in seen.replaced):
             return
         self.since, self.until = min(self.since, row["time"]), max(self.until, row["time"])
         for score in row["scores"]:
@@ -167,8 +168,7 @@ class ConversationRows:
                 known.n += 1
                 known.total += value
             known.explanation = known.explanation or score.get("explanation")
-        seen = self._answers.get(row["conversation_id"])
-        if row["stage"] == Stage.RESPONSE and seen is not None:
+        if responds and seen is not None:
             self._see(row, seen)
 
     def _see(self, row: _Row, seen: SeenAnswers) -> None:

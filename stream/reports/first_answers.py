@@ -48,6 +48,10 @@ class FirstAnswer(NamedTuple):
         """The length's step as a share of the greatest that is told apart."""
         return share_of_length(self.length)
 
+    def with_documents(self, later: "FirstAnswer") -> "FirstAnswer":
+        """Return it with the documents of a later answer, where it has none."""
+        return self if self.documents else self._replace(documents=later.documents)
+
 
 def first_answer(platform: str | None, text: str) -> FirstAnswer:
     """Return what is kept of a first answer; citations and numbers do not tell two texts apart."""

@@ -1,8 +1,11 @@
 """Open conversations: what a replay knows of one that may go on, until nothing can change it any more."""
 
+from collections.abc import Sequence
+
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.pipeline.votes import Voted
 from turnsignal.stream.reports.first_answers import FirstAnswer
+from turnsignal.stream.reports.held_answers import HeldAnswer
 from turnsignal.stream.reports.release_totals import ConversationScores
 
 OPEN_ANSWERS = 16  #: failing answers of a conversation whose follow-up is awaited
@@ -23,9 +26,9 @@ class Broken:
 
     def __init__(self) -> None:
         self.fails: dict[str, list[int]] = {}
-        self.awaited: dict[str, list[str]] = {}
+        self.awaited: dict[str, Sequence[str]] = {}
 
-    def on_answer(self, turn_id: str, checks: list[str]) -> None:
+    def on_answer(self, turn_id: str, checks: Sequence[str]) -> None:
         """Note an answer that broke some checks."""
         for check in checks:
             self.fails.setdefault(check, [0, 0])[0] += 1
@@ -42,13 +45,14 @@ class Broken:
 class OpenConversation:
     """What is known of a conversation that may go on.
 
-    release, opened, first_answer: of its first answer the release, the event time, and what is kept; other_releases:
-    another one answered, too; parts: release → its values, as `Quality` counts them; unsummed: values of answers and
-    follow-ups that are not among them yet; headless: its first turn was an answer; follow_ups: turn id → what a
-    follow-up added to which values, as long as it can be corrected; good: answers whose relevancy and follow-up were
-    high; broken: instructions; went: how it had gone when it was closed; other_environments: it was closed, and another
-    environment has turns in it; votes: how votes and follow-ups meet in it; failed: turn ids of its last failing
-    answers; language: of what its user wrote, "" until that is told.
+    release, opened, first_answer: of its first answer the release, the event time, and what is kept; own_means: all
+    answers count, for that release; held: the answer whose run may go on; greeted: what was counted last greets; parts:
+    release → the values of what was counted, as `Quality` has them; unsummed: values of answers and follow-ups that are
+    not among them yet; headless: its first turn was an answer; follow_ups: turn id → what a follow-up added to which
+    values, as long as it can be corrected; good: answers whose relevancy and follow-up were high; broken: instructions;
+    went: how it had gone when it was closed; other_environments: it was closed, and another environment has turns in
+    it; votes: how votes and follow-ups meet in it; failed: turn ids of its last failing answers; language: of what its
+    user wrote, "" until that is told.
     """
 
     __slots__ = (
@@ -57,11 +61,13 @@ class OpenConversation:
         "first_answer",
         "follow_ups",
         "good",
+        "greeted",
         "headless",
+        "held",
         "language",
         "opened",
         "other_environments",
-        "other_releases",
+        "own_means",
         "parts",
         "release",
         "unsummed",
@@ -73,7 +79,9 @@ class OpenConversation:
         self.release = release
         self.opened = opened
         self.first_answer: FirstAnswer | None = None
-        self.other_releases = self.other_environments = False
+        self.own_means = True
+        self.greeted = self.other_environments = False
+        self.held: HeldAnswer | None = None
         self.parts: dict[Release, list[float]] = {}
         self.unsummed: list[AnswerValues] = []
         self.headless = headless

@@ -88,8 +88,6 @@ class FigureReader:
                 )
                 if name in self._covered:
                     figures[coverage_name(name)] = ReleaseFigure(coverage, users=covering)
-                elif name == DOCUMENTS:
-                    figures[WITH_DOCUMENTS] = ReleaseFigure(coverage, users=covering)
             if sums.n >= minimum:
                 figures[name] = _figure(totals, at, name)._replace(coverage=coverage, users_coverage=covering)
         return figures

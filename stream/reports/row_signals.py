@@ -10,7 +10,7 @@ import msgspec
 
 from turnsignal.stream.diagnosis import Level, level
 from turnsignal.stream.records.environments import PRODUCTION
-from turnsignal.stream.records.scores import FOLLOW_UP, Stage
+from turnsignal.stream.records.scores import FOLLOW_UP, Outcome, Stage
 from turnsignal.stream.truth.stages import Signals
 
 COMPLIANCE = "compliance"
@@ -36,6 +36,7 @@ class _Row(msgspec.Struct, gc=False):
     stage: str
     scores: list[_RowScore]
     environment: str = PRODUCTION
+    outcome: str | None = None
 
 
 _read = msgspec.json.Decoder(_Row).decode
@@ -52,6 +53,7 @@ class RowSignals:
         self.elsewhere = 0
         self._environment = environment
         self._known: dict[int, int] = {}
+        self._superseded: set[int] = set()
         self._of = {
             relevancy: ("relevancy", thresholds["relevancy"]),
             FOLLOW_UP: ("follow_ups", thresholds["follow_ups"]),
@@ -73,6 +75,11 @@ class RowSignals:
         known = self._known.get(key, _NONE)
         if row.stage == Stage.RESPONSE:
             self._known[key] = known
+        elif row.stage == Stage.FOLLOW_UP:
+            if row.outcome == Outcome.SUPERSEDED:
+                self._superseded.add(key)
+            else:
+                self._superseded.discard(key)
         for score in row.scores:
             named = self._of.get(score.scorer)
             if named is not None:
@@ -86,6 +93,10 @@ class RowSignals:
         """Return what is known of an answer, None of one that was not scored; failed: it is none."""
         known = self._known.get(_key(conversation_id, turn_id))
         return None if known is None else _SIGNALS[known, failed]
+
+    def is_superseded(self, conversation_id: str, turn_id: str) -> bool:
+        """Say whether the assistant went on after an answer before its user wrote again."""
+        return bool(self._superseded) and _key(conversation_id, turn_id) in self._superseded
 
 
 def _key(conversation_id: str, turn_id: str) -> int:

@@ -9,9 +9,11 @@ from turnsignal.stream.citations.reader import Citations
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.diagnosis import Level
 from turnsignal.stream.errors import Refused
+from turnsignal.stream.follow_ups.commands import obeys
 from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.records.turns import MAX_SHORT, Truth, Turn
+from turnsignal.stream.reports.answer_runs import RunTurn
 from turnsignal.stream.reports.answers import Answers, is_good
 from turnsignal.stream.reports.article_overlap import ArticleOverlap
 from turnsignal.stream.reports.article_report import ArticleReport
@@ -31,6 +33,7 @@ from turnsignal.stream.truth.stages import CUTOFF, AnswerStage, Basis, Signals, 
 _OPEN = 100_000  # conversations whose last question is remembered
 _ROUTED = 50_000  # answers whose routing is told apart by agent
 _QUESTION = 400  # characters of it
+_KEEPS = RunTurn(failed=False, documents=True)  # an answer that is not replaced by what the assistant says behind it
 _NAMING = ("doc_id", "structured")  # styles of citations that name a document by its id
 
 
@@ -64,6 +67,7 @@ class TrafficReport:
         self._unranked = unranked or {}
         self._failures = Failures()
         self._read = suite.citations.reader()
+        self._held: dict[str, Turn] = {}  # superseded, and an answer all the same where only a line follows
         self._asked: OrderedDict[str, tuple[Truth | None, str, bool]] = OrderedDict()
 
     def add(self, turn: Turn) -> None:
@@ -71,7 +75,7 @@ class TrafficReport:
         if turn.role == "user":
             self._hear(turn)
         elif turn.role == "assistant":
-            self._count_turn(turn)
+            self._take_answer(turn)
 
     def _hear(self, turn: Turn) -> None:
         known = len(self.answers.conversations)
@@ -82,8 +86,21 @@ class TrafficReport:
         if len(self._asked) > _OPEN:
             self._asked.popitem(last=False)
 
-    def _count_turn(self, turn: Turn) -> None:
-        failed = self._failures.is_failing(turn.text)
+    def _take_answer(self, turn: Turn) -> None:
+        """Count an answer, unless another turn of its run may be the answer."""
+        asked = self._asked.get(turn.conversation_id)
+        failed = self._failures.is_failing(turn.text) and not (asked is not None and obeys(turn.text, asked[1]))
+        run = RunTurn(failed, bool(turn.retrieved))
+        superseded = self._signals.is_superseded(turn.conversation_id, turn.turn_id)
+        earlier = self._held.pop(turn.conversation_id, None)
+        if earlier is not None and not run.replaces(_KEEPS):
+            turn, run = earlier, _KEEPS
+        if not superseded:
+            self._count_turn(turn, failed=run.failed)
+        elif run == _KEEPS:
+            self._held[turn.conversation_id] = turn
+
+    def _count_turn(self, turn: Turn, *, failed: bool) -> None:
         signals = self._signals.get(turn.conversation_id, turn.turn_id, failed=failed)
         if signals is None:
             self.not_scored += 1

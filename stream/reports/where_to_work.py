@@ -104,7 +104,7 @@ def _failed(summary: Mapping[str, Any]) -> str:
     answers, failed = Counter[str](), Counter[str]()
     for row in summary["quality"]:
         if figure := row.get("figures", {}).get(FAILED):
-            n = round(row["conversations"] * row.get("answers_per_conversation", 0))
+            n = round(row["conversations"] * row.get("answers_per_conversation", 0) * figure.get("coverage", 1.0))
             answers[row["version"] or "-"] += n
             failed[row["version"] or "-"] += round(n * figure["value"])
     if not any(failed[name] >= _RARELY * n for name, n in answers.items() if failed[name]):

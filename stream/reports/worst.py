@@ -12,10 +12,10 @@ import orjson
 
 from turnsignal.stream.checks.protocol import Result
 from turnsignal.stream.conversations.exchanges import Exchange
-from turnsignal.stream.conversations.pairing import USER, PendingResponse
+from turnsignal.stream.conversations.pairing import ASSISTANT, USER, PendingResponse
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.pipeline.scoring import Scored
-from turnsignal.stream.records.scores import FOLLOW_UP, Outcome
+from turnsignal.stream.records.scores import FOLLOW_UP
 from turnsignal.stream.records.turns import Turn
 
 SHOWN = 10  #: exchanges that a replay reports
@@ -61,13 +61,13 @@ class WorstExchanges:
         self._kept: dict[bytes, WorstExchange] = {}
         self._floor = _LEAST_LOSS
 
-    def on_response(self, key: bytes, state: Conversation, turn: Turn, scored: Scored, *, failed: bool) -> None:
-        """Take in a scored response, of which no follow-up is known yet."""
+    def read_response(self, state: Conversation, turn: Turn, scored: Scored, *, failed: bool) -> WorstExchange | None:
+        """Return a scored response, of which no follow-up is known yet; None where it lost too little to be kept."""
         loss = _loss(scored.relevancy, scored.compliance) + failed
         if loss <= self._floor:
-            return
-        before = state.kept[-1] if state.kept else None
-        worst = WorstExchange(
+            return None
+        before = next((before for before in reversed(state.kept) if before.role != ASSISTANT), None)
+        return WorstExchange(
             conversation_id=turn.conversation_id,
             turn_id=turn.turn_id,
             assistant=turn.assistant,
@@ -80,7 +80,18 @@ class WorstExchanges:
             prompt=before.text[:TEXT_SHOWN] if before is not None and before.role == USER else "",
             answer=turn.text[:TEXT_SHOWN],
         )
-        self._keep(key, worst)
+
+    def add(self, key: bytes, worst: WorstExchange) -> None:
+        """Take in a response that was read."""
+        if worst.loss > self._floor:
+            self._keep(key, worst)
+
+    def drop(self, key: bytes, turn_id: str) -> None:
+        """Leave out a response that another one supersedes."""
+        known = self._kept.get(key)
+        if known is not None and known.turn_id == turn_id:
+            del self._kept[key]
+            self._floor = _LEAST_LOSS
 
     def on_follow_up(
         self,
@@ -100,13 +111,9 @@ class WorstExchanges:
         loss = _loss(answer.relevancy, answer.compliance) + failed
         if answer.strict is not None:
             loss += 1 - answer.strict
-        known = self._kept.get(key)
-        if known is not None and known.turn_id == turn_id:
-            del self._kept[key]  # it may have been mended
-            self._floor = _LEAST_LOSS
+        self.drop(key, turn_id)  # it may have been mended
         if loss <= self._floor:
             return
-        superseded = answer.pairing.startswith(Outcome.SUPERSEDED)
         worst = WorstExchange(
             conversation_id=key.decode(),
             turn_id=turn_id,
@@ -122,7 +129,7 @@ class WorstExchanges:
             diagnosis=scored.diagnosis,
             prompt=around.prompt[:TEXT_SHOWN],
             answer=around.response[:TEXT_SHOWN],
-            reply=None if superseded else around.follow_up[:TEXT_SHOWN],
+            reply=around.follow_up[:TEXT_SHOWN],
         )
         self._keep(key, worst)
 

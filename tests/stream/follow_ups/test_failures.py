@@ -3,7 +3,7 @@
 import pytest
 
 from turnsignal.stream.errors import ConfigError
-from turnsignal.stream.follow_ups.failures import Failures
+from turnsignal.stream.follow_ups.failures import Failures, asks_back
 
 FAILURES = Failures()
 
@@ -169,3 +169,37 @@ def test_what_was_found_ahead_is_found_again_and_does_not_pile_up() -> None:
         failures.find_ahead(f"Step {number}: press the button.")
     assert failures.is_failing("Internal error 500.")
     assert not failures.is_failing("Step 3: press the button.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "Which terminal do you have?",
+            "Happy to help. Which terminal do you have?",
+            "One question first: since when?",
+        ),
+        *(
+            "Gerne! Welches Gerät haben Sie?",
+            "Claro, con gusto. ¿Qué terminal tiene?",
+            "Avec plaisir. Quel est le pays ?",
+        ),
+        *("Certo! Quale usa?", "Com certeza! Qual é o seu?", "Natuurlijk! Welke heeft u?"),
+        *("Which one?\n- Verifone\n- Ingenico", "Sure! The app or the website? (app / website)"),
+    ],
+)
+def test_an_answer_that_only_asks_back_is_told(text: str) -> None:
+    assert asks_back(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "Press Split.", "Press Split on the terminal. Did that help?", "The fee is 5 euros. Do you need more?"),
+        *("Sure, you can return it within 30 days. Is it damaged?", "Drücken Sie Teilen. Hat das geholfen?"),
+        "Why is the sky blue? Because short waves are scattered more than long ones are.",
+        "x" * 400 + "?",
+    ],
+)
+def test_an_answer_with_a_question_behind_it_does_not_only_ask(text: str) -> None:
+    assert not asks_back(text)

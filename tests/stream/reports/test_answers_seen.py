@@ -44,7 +44,8 @@ def test_the_first_answer_is_kept_and_the_documents_that_came_first() -> None:
         turn(2, "assistant", "Hello! How can I help?", platform="web"),
         turn(3, "user", QUESTION),
         turn(4, "assistant", "Open Settings [d1].", retrieved=[{"doc_id": "d1"}]),
-        turn(5, "assistant", "Or billing [d2].", retrieved=[{"doc_id": "d2"}]),
+        turn(5, "user", "And billing?"),
+        turn(6, "assistant", "Open Billing [d2].", retrieved=[{"doc_id": "d2"}]),
     )
     first = first_answer("web", "Hello! How can I help?")
     assert found.first == first._replace(documents=first_documents(["d1"]))
@@ -62,3 +63,17 @@ def test_a_turn_that_comes_twice_counts_once() -> None:
     answer = turn(2, "assistant", "Internal error 500.")
     found = seen(answer, answer, turn(3, "assistant", "Open the settings."))
     assert found.means()["failed"] == 0.5
+
+
+def test_of_turns_in_a_row_one_is_the_answer() -> None:
+    documents = [{"doc_id": "d1"}, {"doc_id": "d2"}]
+    found = seen(
+        turn(1, "user", QUESTION),
+        turn(2, "assistant", "One moment, let me look that up."),
+        turn(3, "assistant", "Open Settings and choose your order [d1].", retrieved=documents),
+        turn(4, "assistant", "I'll close this now. Write any time!"),
+    )
+    assert found.replaced == {"t2", "t4"}
+    assert (found.means()["failed"], found.means()["answers_with_documents"]) == (0.0, 1.0)
+    assert found.first is not None
+    assert found.first.documents == first_documents(["d1", "d2"])

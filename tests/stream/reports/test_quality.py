@@ -16,7 +16,7 @@ SCORERS = ("nDCG@5", "wasted_context", "follow_up", "clarification_free", "cited
 PRIMARY = ("clarification_free", 0.01)
 V1, V2 = ("support", "v1"), ("support", "v2")
 CHANGES = (BETTER, WORSE, CHANGED)
-_UNRETRIEVED = (0, 0.0, 0, 0.0)  # nor any votes
+_UNRETRIEVED = (3, 0.0, 0, 0.0, 0, 0.0)  # answers with documents, how many, and votes
 _NONE_OF_TWO = (0, 0.0, 0, 0.0)  # answers with two documents or more, and those that cite any of them
 _UNTOLD = (0, 0.0)  # languages of answers
 

@@ -17,14 +17,21 @@ def report(
     *turns: dict[str, Any],
     rows: dict[str, dict[str, float]],
     unranked: dict[tuple[str, str | None], str] | None = None,
+    superseded: str = "",
 ) -> dict[str, Any]:
-    """Report on turns of conversations; rows: scores by conversation, of its answer t2."""
+    """Report on turns of conversations; rows: scores by conversation, of its answer t2; superseded: one where t3 is."""
     suite = Suite()
     signals = RowSignals("nDCG@5", suite.thresholds.model_dump())
     for name, scores in rows.items():
         named = [{"scorer": scorer, "value": value} for scorer, value in scores.items()]
         row = {"conversation_id": name, "turn_id": "t2", "stage": "response", "scores": named}
         signals.add(orjson.dumps(row))
+    if superseded:
+        about = {"conversation_id": superseded, "scores": [{"scorer": scorer, "value": 0.9} for scorer in HELPED]}
+        signals.add(orjson.dumps(about | {"turn_id": "t3", "stage": "response"}))
+        signals.add(
+            orjson.dumps(about | {"turn_id": "t2", "stage": "follow_up", "outcome": "superseded", "scores": []})
+        )
     made = TrafficReport(suite, signals, unranked=unranked)
     for turn in turns:
         made.add(decode_turn(orjson.dumps({"timestamp": "2026-01-01T00:00:00Z", **turn})))
@@ -174,3 +181,15 @@ def test_pages_that_moved_are_told() -> None:
     assert made["labelled"]["moved"] == 1
     assert failed(made) == {}
     assert any("have moved" in note for note in made["notes"])
+
+
+def test_a_failing_turn_before_the_answer_fails_nowhere() -> None:
+    turns = [asked(), answered(text="One moment, let me look that up."), answered(turn="t3")]
+    made = report(*turns, rows={"c": {}}, superseded="c")
+    assert (failed(made), made["answers"]["read"]) == ({}, 1)
+
+
+def test_a_line_behind_an_answer_out_of_documents_takes_it_no_place() -> None:
+    turns = [asked(), answered(retrieved=[{"doc_id": "d1"}]), answered(turn="t3", text="I'll close this now.")]
+    made = report(*turns, rows={"c": {"nDCG@5": 0.0}}, superseded="c")
+    assert (failed(made), made["answers"]["read"]) == ({"retrieval": 1}, 1)

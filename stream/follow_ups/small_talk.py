@@ -1,0 +1,30 @@
+"""Small talk: what a user says that asks for nothing, so that whatever is answered need not come out of documents.
+
+Thanks, greetings, consent, ratings, leave and the pings of a monitor. A product may answer them or not, and log them or
+not; neither says anything of how it answers questions.
+"""
+
+from collections.abc import Sequence
+
+from turnsignal.stream.conversations.exchanges import Exchange
+from turnsignal.stream.conversations.pairing import ASSISTANT, TOGETHER, KeptTurn, asked, exchange
+from turnsignal.stream.follow_ups.contexts import CLOSING
+from turnsignal.stream.follow_ups.rules import FollowUpRules
+from turnsignal.stream.follow_ups.sentences import WORDS
+from turnsignal.stream.text.wordplay import words_of
+
+
+def is_small_talk(kept: Sequence[KeptTurn], rules: FollowUpRules) -> bool:
+    """Say whether the last messages of a user ask for nothing; kept: turns before the answer, which may be others."""
+    begin, end = asked(kept, len(kept))
+    text = TOGETHER.join([turn.text for turn in kept[begin:end]])
+    if not text or len(text) > CLOSING or "?" in text:
+        return False
+    words = words_of(text.casefold())
+    if all(word in WORDS["small_talk"] or not any(map(str.isalpha, word)) for word in words):
+        return True
+    answered = next((at for at in range(begin - 1, -1, -1) if kept[at].role == ASSISTANT), None)
+    try:
+        return rules.read(Exchange("", "", text) if answered is None else exchange(kept, answered, text)).closes
+    except Exception:  # a rule that fails is our bug, and no reason to take a question for none
+        return False

@@ -1,0 +1,172 @@
+"""Held answers: what an answer adds to the figures of its release, read at once, and held until its run is over.
+
+Which turn is the answer is known when the user speaks, or the conversation is over (`stream.reports.answer_runs`). So
+one answer of each open conversation is held, and no text of it beyond what the worst exchanges show.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from turnsignal.stream.checks.protocol import Result
+from turnsignal.stream.conversations.pairing import ASKED, TOGETHER, USER, KeptTurn, asked
+from turnsignal.stream.conversations.state import Conversation
+from turnsignal.stream.follow_ups.commands import obeys
+from turnsignal.stream.follow_ups.failures import acknowledges, asks_back, hands_over
+from turnsignal.stream.follow_ups.small_talk import is_small_talk
+from turnsignal.stream.pipeline.metric_deltas import Release
+from turnsignal.stream.pipeline.scoring import Scored
+from turnsignal.stream.records.turns import Turn
+from turnsignal.stream.reports.answer_runs import RunTurn
+from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
+from turnsignal.stream.reports.question_language import match_languages
+from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
+from turnsignal.stream.reports.worst import WorstExchange
+from turnsignal.stream.statistics.claims import (
+    ANSWER_SECONDS,
+    CHECKS_APPLIED,
+    CITES_ALL,
+    CITES_TOP,
+    DOCUMENTS,
+    FAILED,
+    SAME_LANGUAGE,
+    WASTED,
+    WITH_DOCUMENTS,
+)
+from turnsignal.stream.suite import Suite
+
+
+class HeldAnswer(NamedTuple):
+    """One answer that waits.
+
+    turn_id, time, release: of the answer; run: what decides whether it is the answer; prompted: a user spoke before it;
+    scorers, values: what was scored of it; beside: the figures that no scorer gives; handed: the user is put through to
+    somebody, be it by an earlier turn of its run; first: what is kept of it where it may be the first, without its
+    documents; documents: what is kept of them, where they may be the first; worst: as an exchange that went badly, None
+    where it did not; broken: checks that it fails; ranks, cited: of its documents, and of those that it cites.
+    """
+
+    turn_id: str
+    time: float
+    release: Release
+    run: RunTurn
+    prompted: bool
+    scorers: tuple[str, ...]
+    values: tuple[float, ...]
+    beside: Mapping[str, float]
+    handed: bool
+    first: FirstAnswer | None
+    documents: tuple[str, ...]
+    worst: WorstExchange | None
+    broken: tuple[str, ...]
+    ranks: tuple[int, ...]
+    cited: tuple[int, ...]
+
+    def in_place_of(self, earlier: "HeldAnswer") -> "HeldAnswer":
+        """Return this answer in the place of an earlier one of its run.
+
+        How long it took is known by the first turn that did not fail: a part of it, or an answer behind which a line
+        closes the conversation when nobody has written for long. Where no documents tell which of both is the answer,
+        that one is the first answer, too. A person to whom the user was put through is as fast as people are, and looks
+        nothing up.
+        """
+        if earlier.handed and not self.run.documents:
+            return self._without(ANSWER_SECONDS, WITH_DOCUMENTS)._replace(handed=True)
+        if earlier.run.failed or self.run.failed:
+            return self
+        took = {ANSWER_SECONDS: earlier.beside[ANSWER_SECONDS]} if ANSWER_SECONDS in earlier.beside else {}
+        first = self.first if self.run.documents else earlier.first
+        return self._replace(first=first, beside={**self._without(ANSWER_SECONDS).beside, **took})
+
+    def _without(self, *figures: str) -> "HeldAnswer":
+        return self._replace(beside={name: value for name, value in self.beside.items() if name not in figures})
+
+    def greeting(self) -> "HeldAnswer":
+        """Return this answer as one that answers nobody."""
+        return self if self.run.failed else self._without(FAILED, WITH_DOCUMENTS)
+
+    def opening(self, before: FirstAnswer | None) -> FirstAnswer | None:
+        """Return what is kept of the first answer with this one; before: without it, None where it is the first."""
+        first = self.first if before is None else before
+        return first if first is None or first.documents else first._replace(documents=self.documents)
+
+
+class AnswerReader:
+    """Read what answers add to figures under one suite."""
+
+    def __init__(self, suite: Suite) -> None:
+        self._suite = suite  # whose rules are compiled where answers are read, not where parts are put together
+        self._kept_whole = suite.limits.kept_characters  #: characters of an answer that its follow-up is read with
+        self._checks = frozenset(check.name for _, check in suite.parsed_checks)
+
+    def is_failing(self, state: Conversation, text: str) -> bool:
+        """Say whether an answer is empty, an error or a refusal; to a command "OK" is an answer, as to thanks."""
+        rules = self._suite.follow_up_rules
+        is_failing = rules.failures.find_ahead if len(text) <= self._kept_whole else rules.failures.is_failing
+        if not is_failing(text) or not acknowledges(text):
+            return is_failing(text)
+        begin, end = asked(state.kept, len(state.kept))
+        prompt = TOGETHER.join([turn.text for turn in state.kept[begin:end]])
+        return not is_small_talk(state.kept, rules) and not obeys(text, prompt)
+
+    def read(
+        self,
+        state: Conversation,
+        turn: Turn,
+        scored: Scored,
+        before: FirstAnswer | None,
+        worst: WorstExchange | None,
+        *,
+        failed: bool,
+    ) -> HeldAnswer:
+        """Read an answer, before its conversation keeps it; before: what is kept of the first, None where it may be."""
+        names = turn.retrieved if before is None or not before.documents else ()
+        broken: tuple[str, ...] = ()
+        if scored.compliance is not None and scored.compliance < 1.0:
+            broken = tuple([check for check, result in scored.findings if result is Result.FAIL])
+        return HeldAnswer(
+            turn.turn_id,
+            turn.time,
+            (turn.assistant, turn.version),
+            RunTurn(failed, bool(turn.retrieved)),
+            state.prompted_before or speaks_between(state.kept, turn.time),
+            scored.scorers,
+            scored.values,
+            self._derive(state, turn, scored, failed=failed),
+            failed and hands_over(turn.text),
+            first_answer(turn.platform, turn.text) if before is None else None,
+            first_documents(document.doc_id for document in names),
+            worst,
+            broken,
+            scored.ranks,
+            scored.cited,
+        )
+
+    def _derive(self, state: Conversation, turn: Turn, scored: Scored, *, failed: bool) -> dict[str, float]:
+        """Return the figures of an answer that no scorer gives."""
+        figures: dict[str, float] = {}
+        if failed or not is_small_talk(state.kept, self._suite.follow_up_rules):
+            figures[FAILED] = failed
+            if not asks_back(turn.text):
+                figures[WITH_DOCUMENTS] = bool(turn.retrieved)
+        if scored.findings:
+            checks = sum(name in self._checks for name in scored.scorers)
+            figures[CHECKS_APPLIED] = checks / len(scored.findings)
+        if turn.retrieved:
+            figures[DOCUMENTS] = DOCUMENTS_GIVEN.fraction(len(turn.retrieved))
+            if len(turn.retrieved) > 1:
+                figures[CITES_ALL] = WASTED in scored.scorers and not scored.values[scored.scorers.index(WASTED)]
+                if scored.cited:
+                    figures[CITES_TOP] = scored.cited == tuple(range(1, len(scored.cited) + 1))
+        fits = match_languages(state.kept, turn.time, turn.text).value_of_answer
+        if fits is not None:
+            figures[SAME_LANGUAGE] = fits
+        prompt = next((before for before in reversed(state.kept) if before.role in ASKED), None)
+        if prompt is not None and prompt.role == USER and turn.time >= prompt.time:
+            figures[ANSWER_SECONDS] = SECONDS.fraction(turn.time - prompt.time)
+        return figures
+
+
+def speaks_between(kept: Sequence[KeptTurn], until: float, since: float = -math.inf) -> bool:
+    """Say whether a user speaks among kept turns, between two event times."""
+    return any(turn.role in ASKED and since <= turn.time <= until for turn in kept)

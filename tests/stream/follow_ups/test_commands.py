@@ -1,0 +1,37 @@
+"""To a command "OK" is an answer, to a question or a complaint it is none."""
+
+import pytest
+
+from turnsignal.stream.conversations.pairing import KeptTurn, PendingResponse
+from turnsignal.stream.conversations.state import Conversation
+from turnsignal.stream.follow_ups.commands import obeys
+from turnsignal.stream.follow_ups.outcomes import Outcomes
+from turnsignal.stream.follow_ups.rules import FollowUpRules
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["Turn on the hall lights", "please lock the front door", "lights off", "hall light please", "Stelle den Wecker"],
+)
+def test_ok_obeys_a_command(prompt: str) -> None:
+    assert obeys("OK", prompt)
+    assert not obeys("Internal error 500.", prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        *("How do I turn on the lights", "Turn on the lights?", "my card is blocked", "it doesn't turn on"),
+        *("give me the opening hours", "I need an invoice", "the light is not on", "password reset", ""),
+    ],
+)
+def test_to_anything_else_ok_is_no_answer(prompt: str) -> None:
+    assert not obeys("OK", prompt)
+
+
+@pytest.mark.parametrize(("prompt", "outcome"), [("Turn on the lights", "silent"), ("Where is it?", "unanswered")])
+def test_who_is_obeyed_is_answered(prompt: str, outcome: str) -> None:
+    answer = PendingResponse("home", None, None, None)
+    turns = [KeptTurn("1", "user", 1.0, prompt), KeptTurn("2", "assistant", 2.0, "OK", answer)]
+    state = Conversation(turns=2, responses=1, kept=turns)
+    assert Outcomes(FollowUpRules()).find(state) == outcome

@@ -1,0 +1,45 @@
+"""Small talk asks for nothing; whatever else a user writes may ask for something."""
+
+import pytest
+
+from turnsignal.stream.conversations.pairing import KeptTurn
+from turnsignal.stream.follow_ups.rules import FollowUpRules
+from turnsignal.stream.follow_ups.small_talk import is_small_talk
+
+RULES = FollowUpRules()
+
+
+def kept(*texts: str) -> list[KeptTurn]:
+    """Return turns, of user and assistant in turn, the last one of a user."""
+    roles = ("user", "assistant") if len(texts) % 2 else ("assistant", "user")
+    return [KeptTurn(str(at), roles[at % 2], float(at), text) for at, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("hi", "Good morning!", "hello there", "Guten Tag", "buenos días", "Bonjour", "Ciao", "olá", "ping", "👍"),
+        *("yes, I agree", "ok", "ja, einverstanden", "5", "9/10", "thanks a lot!", "Vielen Dank", "that's all, thanks"),
+    ],
+)
+def test_greetings_consent_ratings_thanks_and_pings_ask_for_nothing(text: str) -> None:
+    assert is_small_talk(kept("How do I reset it?", "Open Settings. Is that OK?", text), RULES)
+    assert is_small_talk(kept(text), RULES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("how do I reset it", "the blue one", "hi, my card is blocked", "ok, and the second step", "show me more"),
+        *("Terminal 5", "thanks, but it still fails", "ja, aber wie", "Ok?", "order status", "no, the other account"),
+    ],
+)
+def test_what_has_a_subject_asks_for_something(text: str) -> None:
+    assert not is_small_talk(kept("How do I reset it?", "Open Settings.", text), RULES)
+    assert not is_small_talk(kept(text), RULES)
+
+
+def test_all_messages_that_came_together_are_looked_at() -> None:
+    together = [KeptTurn("1", "user", 1.0, "hello"), KeptTurn("2", "user", 2.0, "the terminal is broken")]
+    assert not is_small_talk(together, RULES)
+    assert not is_small_talk([KeptTurn("1", "gap_user", 1.0, "")], RULES), "nobody knows what it was"
