@@ -15,6 +15,8 @@ from turnsignal.stream.conversations.means import Means
 from turnsignal.stream.conversations.pairing import TOGETHER, USER, PendingResponse, Responder
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.diagnosis import Level
+from turnsignal.stream.follow_ups.closings import asks_to_leave, asks_whether_it_helped
+from turnsignal.stream.follow_ups.contexts import TAIL
 from turnsignal.stream.measures.ndcg import NDCG
 from turnsignal.stream.pipeline import votes
 from turnsignal.stream.pipeline.batch_result import BatchResult
@@ -45,6 +47,7 @@ from turnsignal.stream.statistics.claims import (
     VOTE,
     WASTED,
 )
+from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.suite import Suite
 from turnsignal.stream.text.spoken_languages import glance
 
@@ -81,6 +84,7 @@ class Aggregates:
         self._at_failed = self._place[FAILED]
         self._at_cites_all, self._at_cites_top = self._place[CITES_ALL], self._place[CITES_TOP]
         self._at_language = self._place[SAME_LANGUAGE]
+        self._at_replies = tuple(self._place[name] for name in REPLIES)
         self._suite = suite  # whose rules are compiled where answers are counted, not where parts are put together
         self._kept_whole = suite.limits.kept_characters  #: characters of an answer that its follow-up is read with
         self.worst = WorstExchanges()
@@ -131,7 +135,9 @@ class Aggregates:
         if answer.environment != self._environment:
             return
         conversation = self._open[key]
-        self._put_off(conversation, (turn_id, (answer.assistant, answer.version), scored.scorers, scored.values))
+        release = (answer.assistant, answer.version)
+        self._put_off(conversation, (turn_id, release, scored.scorers, scored.values))
+        self._count_reply(conversation, turn_id, conversation.parts[release], around, bare=scored.bare)
         broken = conversation.broken.awaited.get(turn_id, ()) if conversation.broken is not None else ()
         self.worst.on_follow_up(
             key, turn_id, answer, scored, around, failed=turn_id in conversation.failed, broken=broken
@@ -280,12 +286,31 @@ class Aggregates:
         if fits is not None:
             values[self._at_language] += 1
             values[self._at_language + 1] += fits
+        for place in self._asked(turn.text):
+            values[place] += 1
         before = state.kept[-1] if state.kept else None
         if before is not None and before.role == USER and turn.time >= before.time:
             place = self._at_seconds
             values[place] += 1
             values[place + 1] += SECONDS.fraction(turn.time - before.time)
         return failed
+
+    def _count_reply(
+        self, conversation: OpenConversation, turn_id: str, values: list[float], around: Exchange, *, bare: bool
+    ) -> None:
+        """Count a bare reply to what an answer asked last, in place of what was known to follow it."""
+        change = bare - (turn_id in conversation.replied)
+        if change:
+            for place in self._asked(around.response):
+                values[place + 1] += change
+            others = tuple(name for name in conversation.replied if name != turn_id)
+            conversation.replied = (*others[1 - OPEN_ANSWERS :], turn_id) if bare else others
+
+    def _asked(self, answer: str) -> tuple[int, ...]:
+        """Return where the replies to what an answer asks last are counted; empty where it asks nothing of the kind."""
+        helped, leaving = self._at_replies
+        end = answer[-TAIL:]
+        return (helped,) if asks_whether_it_helped(end) else (leaving,) if asks_to_leave(end) else ()
 
     def _put_off(self, conversation: OpenConversation, values: AnswerValues) -> None:
         """Put off the sums: where all answers are of one release, its conversation's own means say the same."""

@@ -48,7 +48,8 @@ class OpenConversation:
     follow-up added to which values, as long as it can be corrected; good: answers whose relevancy and follow-up were
     high; broken: instructions; went: how it had gone when it was closed; other_environments: it was closed, and another
     environment has turns in it; votes: how votes and follow-ups meet in it; failed: turn ids of its last failing
-    answers; language: of what its user wrote, "" until that is told.
+    answers; replied: turn ids of the last answers whose closing question got a bare reply; language: of what its user
+    wrote, "" until that is told.
     """
 
     __slots__ = (
@@ -64,6 +65,7 @@ class OpenConversation:
         "other_releases",
         "parts",
         "release",
+        "replied",
         "unsummed",
         "votes",
         "went",
@@ -81,6 +83,7 @@ class OpenConversation:
         self.good = 0
         self.broken: Broken | None = None
         self.failed: tuple[str, ...] = ()
+        self.replied: tuple[str, ...] = ()
         self.language = ""
         self.went: ConversationScores | None = None
         self.votes: Voted | None = None

@@ -1,0 +1,45 @@
+"""Closing habits: how often two releases ask at the end of their answers, and how many bare replies they get."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from turnsignal.stream.records.scores import CLARIFICATION_FREE
+from turnsignal.stream.reports.release_totals import UNANSWERED, ReleaseTotals
+from turnsignal.stream.statistics.closing_habit import ASKING, REPLIES, ClosingHabit
+
+
+class _Kind(NamedTuple):
+    """One kind of closing question: share of answers that ask it, replies ÷ follow-ups, replies ÷ conversations."""
+
+    asking: float
+    of_follow_ups: float
+    of_conversations: float
+
+
+def closing_habit(names: Sequence[str], before: ReleaseTotals, after: ReleaseTotals) -> ClosingHabit:
+    """Return what one of two releases may owe to asking in closing what the other does not ask.
+
+    names: of figures, in the order of the totals. Where both ask as often, users who reply less say something.
+    """
+    of_follow_ups = of_conversations = more = 0.0
+    why = []
+    for kind, was, became in zip(REPLIES, _kinds(names, before), _kinds(names, after), strict=True):
+        if (most := max(was.asking, became.asking)) > 0:
+            change = became.asking - was.asking
+            new = abs(change) / most  # share of the replies that the habit may have brought
+            of_follow_ups += new * max(was.of_follow_ups, became.of_follow_ups)
+            of_conversations += new * max(was.of_conversations, became.of_conversations)
+            more += change
+            why.append(f"{became.asking:.0%} of answers {ASKING[kind]}, {was.asking:.0%} before")
+    unanswered = max(totals.outcomes[UNANSWERED] / max(1, totals.outcomes.total()) for totals in (before, after))
+    return ClosingHabit(of_follow_ups, of_conversations, "; ".join(why), more=more > 0, unanswered=unanswered)
+
+
+def _kinds(names: Sequence[str], totals: ReleaseTotals) -> list[_Kind]:
+    read = totals.sums(names.index(CLARIFICATION_FREE)).turns if CLARIFICATION_FREE in names else 0.0
+    answers, conversations = float(totals.answered[1]), totals.outcomes.total()
+    replies = [totals.sums(names.index(kind)) for kind in REPLIES]
+    return [
+        _Kind(sums.turns / max(1.0, answers), sums.total / max(1.0, read), sums.total / max(1, conversations))
+        for sums in replies
+    ]
