@@ -21,6 +21,7 @@ def _compiled(name: str) -> "re2._Regexp[bytes]":
 
 _HELPED, _MORE, _CHOICE = map(_compiled, ("helped", "more", "choice"))
 _OFFER, _DEAL, _ENDING, _RATING = map(_compiled, ("offer", "deal", "ending", "rating"))
+_QUESTION = 120  #: characters that a question has at most
 _ANSWER = 20  #: characters before the last question that may be an answer
 
 
@@ -69,6 +70,11 @@ def asks_to_rate(end: str) -> bool:
 def asks_to_leave(end: str) -> bool:
     """Say whether an answer asks last what a reply takes leave to: for more, with an offer, to end, or for a rating."""
     return ("?" in end and (asks_for_more(end) or asks_to_end(end))) or offers(end) or asks_to_rate(end)
+
+
+def asks_alone(answer: str) -> bool:
+    """Say whether an answer is one question, and no more."""
+    return answer.count("?") == 1 and len(answer) <= _QUESTION and len(_PARTS.split(answer.strip())) == 2
 
 
 def ends_asking(end: str) -> bool:

@@ -9,6 +9,7 @@ import re2
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.follow_ups.closings import (
+    asks_alone,
     asks_for_more,
     asks_to_end,
     asks_to_rate,
@@ -184,6 +185,10 @@ class Context:
         numbers = frozenset(word for word in words_of(self._follow_up) if word.isdecimal())
         return not self.asked() and not numbers.isdisjoint(words_of(self._exchange.response[: 2 * HEAD]))
 
+    def drafted(self) -> bool:
+        """The prompt wanted a text to be written, or put into other words."""
+        return not WORDS["drafting"].isdisjoint(words_of(self._exchange.prompt[:CLOSING].casefold()))
+
     def scoped(self) -> bool:
         """Like unasked, and the beginning is a statement that has a word of the response."""
         return not self.asked() and self.telling() and self._echoes(self._exchange.response[: 2 * HEAD])
@@ -201,8 +206,13 @@ class Context:
         return len(self._follow_up) <= CLOSING and "?" not in self._follow_up
 
     def denied(self) -> bool:
-        """The follow-up asks nothing, and denies that the answer served ([remark]; harmless phrases taken out)."""
-        return not self._follow_up.endswith("?") and self.telling() and _DENIED in self._remarked()
+        """The follow-up asks nothing, and denies that the answer served ([remark]; harmless phrases taken out).
+
+        After a response that is no more than a question it tells what is asked for ("is the light on?").
+        """
+        if self._follow_up.endswith("?") or not self.telling() or _DENIED not in self._remarked():
+            return False
+        return not (self.asked() and asks_alone(self._exchange.response))
 
     def content(self) -> bool:
         """Like closing, and nothing in the follow-up is denied, adverse or negated."""
@@ -404,6 +414,7 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "abandoned": Context.abandoned,
     "suggestive": Context.suggestive,
     "quoted": Context.quoted,
+    "drafted": Context.drafted,
     "scoped": Context.scoped,
     "explained": Context.explained,
     "asking": Context.asking,

@@ -8,7 +8,7 @@ from turnsignal.stream.reports.release_totals import UNANSWERED, ReleaseTotals
 from turnsignal.stream.statistics.closing_habit import ASKING, REPLIES, ClosingHabit
 
 
-class _Kind(NamedTuple):
+class _QuestionsAsked(NamedTuple):
     """One kind of closing question: share of answers that ask it, replies ÷ follow-ups, replies ÷ conversations."""
 
     asking: float
@@ -23,7 +23,7 @@ def closing_habit(names: Sequence[str], before: ReleaseTotals, after: ReleaseTot
     """
     of_follow_ups = of_conversations = more = 0.0
     why = []
-    for kind, was, became in zip(REPLIES, _kinds(names, before), _kinds(names, after), strict=True):
+    for kind, was, became in zip(REPLIES, _questions_asked(names, before), _questions_asked(names, after), strict=True):
         if (most := max(was.asking, became.asking)) > 0:
             change = became.asking - was.asking
             new = abs(change) / most  # share of the replies that the habit may have brought
@@ -35,11 +35,11 @@ def closing_habit(names: Sequence[str], before: ReleaseTotals, after: ReleaseTot
     return ClosingHabit(of_follow_ups, of_conversations, "; ".join(why), more=more > 0, unanswered=unanswered)
 
 
-def _kinds(names: Sequence[str], totals: ReleaseTotals) -> list[_Kind]:
+def _questions_asked(names: Sequence[str], totals: ReleaseTotals) -> list[_QuestionsAsked]:
     read = totals.sums(names.index(CLARIFICATION_FREE)).turns if CLARIFICATION_FREE in names else 0.0
     answers, conversations = float(totals.answered[1]), totals.outcomes.total()
     replies = [totals.sums(names.index(kind)) for kind in REPLIES]
     return [
-        _Kind(sums.turns / max(1.0, answers), sums.total / max(1.0, read), sums.total / max(1, conversations))
+        _QuestionsAsked(sums.turns / max(1.0, answers), sums.total / max(1.0, read), sums.total / max(1, conversations))
         for sums in replies
     ]
