@@ -21,18 +21,20 @@ def closing_habit(names: Sequence[str], before: ReleaseTotals, after: ReleaseTot
 
     names: of figures, in the order of the totals. Where both ask as often, users who reply less say something.
     """
-    of_follow_ups = of_conversations = more = 0.0
-    why = []
+    of_follow_ups = of_conversations = most_replies = 0.0
+    why, more = "", True
     for kind, was, became in zip(REPLIES, _questions_asked(names, before), _questions_asked(names, after), strict=True):
         if (most := max(was.asking, became.asking)) > 0:
             change = became.asking - was.asking
             new = abs(change) / most  # share of the replies that the habit may have brought
             of_follow_ups += new * max(was.of_follow_ups, became.of_follow_ups)
-            of_conversations += new * max(was.of_conversations, became.of_conversations)
-            more += change
-            why.append(f"{became.asking:.0%} of answers {ASKING[kind]}, {was.asking:.0%} before")
+            replies = new * max(was.of_conversations, became.of_conversations)
+            of_conversations += replies
+            if replies > most_replies:
+                most_replies, more = replies, change > 0
+                why = f"{became.asking:.0%} of answers {ASKING[kind]}, {was.asking:.0%} before"
     unanswered = max(totals.outcomes[UNANSWERED] / max(1, totals.outcomes.total()) for totals in (before, after))
-    return ClosingHabit(of_follow_ups, of_conversations, "; ".join(why), more=more > 0, unanswered=unanswered)
+    return ClosingHabit(of_follow_ups, of_conversations, why, more=more, unanswered=unanswered)
 
 
 def _questions_asked(names: Sequence[str], totals: ReleaseTotals) -> list[_QuestionsAsked]:
