@@ -140,7 +140,7 @@ WENT_WORSE = {
 }
 #: Figures by which users say how it went, in words and by silence, and how they move where it went worse.
 BY_USERS = {**WENT_WORSE, "silent": RISE}
-_CONTENT = 0.25  #: share of those who left without a word before that must be content, now that they speak
+_CONTENT = 0.125  #: share of those who left without a word before that must be content, now that they speak
 #: Of these a fall, or a rise, is no matter of how many users say anything.
 _FEWER_COMPLAIN = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned", FAILED)
 #: Nobody answered them: that is the release's, wherever they came from.
@@ -210,9 +210,9 @@ def claims(
         claimed[name] = claim
     if "silent" in accounted and "silent" in claimed:
         claimed["silent"] = _withdraw(claimed["silent"], WORSE, f"unanswered {_by(deltas['unanswered'])}")
-    claimed |= _weigh_users(
-        claimed, deciding, fewer_unheard=unheard is not None and _moved(unheard, FALL, least_change)
-    )
+    fewer_unheard = unheard is not None and _moved(unheard, FALL, least_change)
+    asked = "silent" in deltas and habit is not None and habit.accounts_for("silent", deciding["silent"])
+    claimed |= _weigh_users(claimed, deciding, fewer_unheard=fewer_unheard, asked=asked)
     if why := _only_heard(claimed, deciding):
         claimed |= {name: _withdraw(claimed[name], BETTER, why) for name in BY_USERS if name in claimed}
     for name in (*BY_USERS, "unanswered"):
@@ -304,11 +304,12 @@ def _accounted_for(deltas: Mapping[str, Difference], unheard: Difference | None,
 
 
 def _weigh_users(
-    claimed: Mapping[str, Claim], deltas: Mapping[str, Difference], *, fewer_unheard: bool
+    claimed: Mapping[str, Claim], deltas: Mapping[str, Difference], *, fewer_unheard: bool, asked: bool
 ) -> dict[str, Claim]:
     """Return the claims on users that do not hold, since more speaks for the opposite.
 
-    fewer_unheard: fewer conversations end without a word, or with a failing answer.
+    fewer_unheard: fewer conversations end without a word, or with a failing answer; asked: that answers ask in closing
+    accounts for how many leave without a word.
     """
     ways = {**BY_USERS, "unanswered": RISE, FAILED: RISE}  # FAILED is evidence, and no matter of what users say
     named = [name for name in ways if name in claimed and claimed[name].change in (BETTER, WORSE, CHANGED)]
@@ -316,7 +317,8 @@ def _weigh_users(
     good = [name for name in named if name not in bad]
     balance = _went_well(deltas)
     weighed: dict[str, Claim] = {}
-    if {"silent", "resolved"} <= set(good) and deltas["resolved"].value >= -_CONTENT * deltas["silent"].value:
+    spoke = not asked and "silent" in good and "resolved" in deltas
+    if spoke and deltas["resolved"].value >= -_CONTENT * deltas["silent"].value:
         # Who left without a word speaks now, and nobody knows who of them was content before.
         why = _strongest(["silent"], deltas)
         weighed |= {name: _withdraw(claimed[name], WORSE, why) for name in BY_USERS if name in claimed}
