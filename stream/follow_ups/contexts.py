@@ -8,7 +8,15 @@ import re2
 
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.errors import ConfigError
-from turnsignal.stream.follow_ups.closings import asks_for_more, asks_whether_it_helped, ends_asking
+from turnsignal.stream.follow_ups.closings import (
+    asks_alone,
+    asks_for_more,
+    asks_to_end,
+    asks_to_rate,
+    asks_whether_it_helped,
+    ends_asking,
+    offers,
+)
 from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.follow_ups.sentences import (
     TABLE,
@@ -44,6 +52,10 @@ _AIMED = WORDS["pointing"] - WORDS["unaimed"]
 #: what has none of these in it, and none of the words that begin a summary, may be held against the answer
 _COMMENTS = WORDS["praise"] | WORDS["musing"]
 _OWN = frozenset(("my", "our"))
+#: Words by which a follow-up begins to speak of what the assistant did, and of the answer; and what may stand before.
+_OF_ASSISTANTS = frozenset(("you", "you're", "your"))
+_OF_ANSWERS = _OF_ASSISTANTS | {"that", "that's", "thats", "this", "these", "those", "it", "it's", "its", "still"}
+_NAYS = ("no", "nah")
 _STEM = 5  #: letters that two forms of a word share
 _MANY = 6  #: words with a subject, from which on one that is shared may be so by chance
 _BRIEF = 8  #: words of an objection that need not say to what
@@ -81,13 +93,19 @@ class Context:
         return True
 
     def asked(self) -> bool:
-        """The response ended in a question."""
+        """The response ended in a question, and not in one that it asks of whatever it answered ("did that help?")."""
         tail = self._end()
-        return _ASKED in tail and _CONFIRM not in tail
+        if _ASKED not in tail or _CONFIRM in tail:
+            return False
+        return not (self.checked() or (self._comments() and self.parting()))
 
     def unasked(self) -> bool:
         """The response did not end in a question (else "no" answers it and rejects nothing)."""
         return not self.asked()
+
+    def plain(self) -> bool:
+        """The response did not end in a question of any kind, nor in a suggestion."""
+        return "?" not in self._exchange.response[-TAIL:] and _OFFER not in self._end()
 
     def uninvited(self) -> bool:
         """The response did not ask for changes ("anything else?")."""
@@ -133,8 +151,17 @@ class Context:
         return self.checked() and ends_asking(self._exchange.response[-TAIL:])
 
     def parting(self) -> bool:
-        """The response ended in "anything else?": a no takes leave."""
-        return asks_for_more(self._exchange.response[-TAIL:])
+        """The response ended in "anything else?", or offered something beside its answer: a no takes leave."""
+        end = self._exchange.response[-TAIL:]
+        return (asks_for_more(end) or offers(end)) and not asks_to_end(end)
+
+    def ending(self) -> bool:
+        """The response ended by asking whether the conversation may be closed."""
+        return asks_to_end(self._exchange.response[-TAIL:])
+
+    def graded(self) -> bool:
+        """The response ended by asking for a rating."""
+        return asks_to_rate(self._exchange.response[-TAIL:])
 
     def failed(self) -> bool:
         """The response was none: it could not help, or is an error (`failures.toml`)."""
@@ -158,6 +185,10 @@ class Context:
         numbers = frozenset(word for word in words_of(self._follow_up) if word.isdecimal())
         return not self.asked() and not numbers.isdisjoint(words_of(self._exchange.response[: 2 * HEAD]))
 
+    def drafted(self) -> bool:
+        """The prompt wanted a text to be written, or put into other words."""
+        return not WORDS["drafting"].isdisjoint(words_of(self._exchange.prompt[:CLOSING].casefold()))
+
     def scoped(self) -> bool:
         """Like unasked, and the beginning is a statement that has a word of the response."""
         return not self.asked() and self.telling() and self._echoes(self._exchange.response[: 2 * HEAD])
@@ -175,8 +206,13 @@ class Context:
         return len(self._follow_up) <= CLOSING and "?" not in self._follow_up
 
     def denied(self) -> bool:
-        """The follow-up asks nothing, and denies that the answer served ([remark]; harmless phrases taken out)."""
-        return not self._follow_up.endswith("?") and self.telling() and _DENIED in self._remarked()
+        """The follow-up asks nothing, and denies that the answer served ([remark]; harmless phrases taken out).
+
+        After a response that is no more than a question it tells what is asked for ("is the light on?").
+        """
+        if self._follow_up.endswith("?") or not self.telling() or _DENIED not in self._remarked():
+            return False
+        return not (self.asked() and asks_alone(self._exchange.response))
 
     def content(self) -> bool:
         """Like closing, and nothing in the follow-up is denied, adverse or negated."""
@@ -276,6 +312,15 @@ class Context:
         """Like concerning, in the same way: what happened elsewhere says nothing of the answer."""
         return self.concerning() and not self._strays(4)
 
+    def _comments(self) -> bool:
+        """Say whether the follow-up speaks of the answer before all else: who wants more, or no more, does not.
+
+        Behind a no, only what is said to the assistant does: "no, it is for me" answers the question.
+        """
+        words = opened(self._follow_up[:CLOSING])
+        aimed = _OF_ASSISTANTS if self._follow_up.startswith(_NAYS) else _OF_ANSWERS
+        return words[:1] != [] and words[0] in aimed and WORDS["sufficing"].isdisjoint(words[1:])
+
     def _concerns(self) -> bool:
         """Say whether a statement may concern the answer; who tells of oneself speaks of advice, or points at it."""
         words = words_of(self._follow_up)
@@ -348,6 +393,7 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "always": Context.always,
     "asked": Context.asked,
     "unasked": Context.unasked,
+    "plain": Context.plain,
     "uninvited": Context.uninvited,
     "contrasted": Context.contrasted,
     "answering": Context.answering,
@@ -357,6 +403,8 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "checked": Context.checked,
     "concluded": Context.concluded,
     "parting": Context.parting,
+    "ending": Context.ending,
+    "graded": Context.graded,
     "claiming": Context.claiming,
     "addressed": Context.addressed,
     "requested": Context.requested,
@@ -366,6 +414,7 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "abandoned": Context.abandoned,
     "suggestive": Context.suggestive,
     "quoted": Context.quoted,
+    "drafted": Context.drafted,
     "scoped": Context.scoped,
     "explained": Context.explained,
     "asking": Context.asking,

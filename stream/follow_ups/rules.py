@@ -33,7 +33,7 @@ _FEW_ROWS = 30  #: below which the rows of a table are scanned for at once
 _ADDING = ("and", "also")  #: words before a question that is asked beside the one before
 _FEW = 4  #: words of a message that may ask the prompt again though most are misspelt
 
-VERSION = 10  #: raised when a rule changes what it says; part of the suite's fingerprint
+VERSION = 11  #: raised when a rule changes what it says; part of the suite's fingerprint
 
 
 class FollowUp(StrEnum):
@@ -85,9 +85,10 @@ class FollowUpReading:
     strict, precision: values 0–1 under the two policies, None where nothing is known; confidence: 0–1, how often the
     deciding rule is right; clarification: whether the label asks for clarification under the strict policy;
     explanation: one plain sentence; decided_by: `rules` or `classifier`; unscored: why nothing is known; closes:
-    whether the user takes leave, so that no answer is expected; goes_on: whether the user was read as going on or as
-    thanking, `other` says neither; clarification_free: 1 unless a clarification was read, 0 if one was, None where the
-    message could not be read at all.
+    whether the user takes leave, so that no answer is expected; bare: whether it is no more than a reply to what the
+    answer asked last, where it did; goes_on: whether the user was read as going on or as thanking, `other` says
+    neither; clarification_free: 1 unless a clarification was read, 0 if one was, None where the message could not be
+    read at all.
     """
 
     label: FollowUp
@@ -99,6 +100,7 @@ class FollowUpReading:
     decided_by: str
     unscored: Unscored | None = None
     closes: bool = False
+    bare: bool = False
     goes_on: bool = field(init=False, repr=False, compare=False)
     clarification_free: float | None = field(init=False, repr=False, compare=False)
 
@@ -218,6 +220,7 @@ class FollowUpRules:
         hint: bool = True,
         decided_by: str = "rules",
         closes: bool = False,
+        bare: bool = False,
     ) -> FollowUpReading:
         """Attach the suite's values to a label; hint: whether an adjustment comes with a hint of an error."""
         strict, precision = self.strict[label], self.precision[label]
@@ -226,7 +229,7 @@ class FollowUpRules:
         clarification = label in CLARIFICATIONS
         confidence = self._confidence(explanation, clarification)
         return FollowUpReading(
-            label, strict, precision, confidence, clarification, explanation, decided_by, closes=closes
+            label, strict, precision, confidence, clarification, explanation, decided_by, closes=closes, bare=bare
         )
 
     def _confidence(self, rule: str, clarification: bool) -> float:
@@ -295,7 +298,7 @@ class FollowUpRules:
         return sum([word.isalpha() for word in words]) < _SURE or any(word in around for word in words)
 
     def _silent(self, reason: Unscored, explanation: str, *, closes: bool = False) -> FollowUpReading:
-        return FollowUpReading(FollowUp.OTHER, None, None, 0.0, False, explanation, "rules", reason, closes)
+        return FollowUpReading(FollowUp.OTHER, None, None, 0.0, False, explanation, "rules", reason, closes, closes)
 
     def _words(self, text: str) -> frozenset[str]:
         return frozenset(words_of(text)) - self._empty_words
@@ -316,7 +319,8 @@ class FollowUpRules:
             hint = row.get("hint", label is not FollowUp.ADJUSTMENT)
             closes = row.get("closes", label is FollowUp.THANKS)
             if row.get("signal", True):
-                reading = self.reading(label, row["says"], hint=hint, closes=closes)
+                bare = row.get("bare", closes)
+                reading = self.reading(label, row["says"], hint=hint, closes=closes, bare=bare)
             else:
                 reading = self._silent(Unscored.NO_SIGNAL, row["says"], closes=closes)
             rules.append(_Rule(condition(row.get("when", "always")), reading))

@@ -55,7 +55,8 @@ class Scored(msgspec.Struct, gc=False):
     and reason of what was not; findings: check and result; relevancy, compliance: what the diagnosis needs; ranks,
     cited: context ranks of the documents that were passed, and of those that were cited; faults: kinds of what is
     wrong with the markers; markers: how many are well-formed; diagnosis: its row, for follow-ups; failing_stage: the
-    first one that was wrong, "" where no truth says so.
+    first one that was wrong, "" where no truth says so; bare: whether a follow-up is no more than a reply to what the
+    answer asked last, where it did.
     """
 
     scores: list[Encoded] = []
@@ -71,6 +72,7 @@ class Scored(msgspec.Struct, gc=False):
     markers: int = 0
     diagnosis: str = ""
     failing_stage: str = ""
+    bare: bool = False
 
 
 class ResponseScorer:

@@ -24,6 +24,7 @@ from turnsignal.stream.pipeline.votes import Counts
 from turnsignal.stream.records.scores import FOLLOW_UP, Outcome
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.cite_rates import CiteRates
+from turnsignal.stream.reports.closing_habits import closing_question
 from turnsignal.stream.reports.held_answers import AnswerReader, HeldAnswer, speaks_between
 from turnsignal.stream.reports.interventions import Interventions
 from turnsignal.stream.reports.open_conversations import OPEN_ANSWERS, AnswerValues, Broken, OpenConversation, Places
@@ -116,6 +117,7 @@ class Aggregates:
         if superseded:
             self.worst.drop(key, turn_id)
             return
+        self._count_reply(conversation, turn_id, (answer.assistant, answer.version), around, bare=scored.bare)
         broken = conversation.broken.awaited.get(turn_id, ()) if conversation.broken is not None else ()
         self.worst.on_follow_up(
             key, turn_id, answer, scored, around, failed=turn_id in conversation.failed, broken=broken
@@ -240,17 +242,13 @@ class Aggregates:
             conversation.held, conversation.greeted = later, greets
             return
         conversation.own_means = False  # its conversation's means know of both
-        conversation.held = later.in_place_of(earlier) if later.run.replaces(earlier.run) else earlier
+        conversation.held = later.in_place_of(earlier) if later.run.replaces(earlier.run) else earlier.asking(later)
 
     def _count(self, key: bytes, conversation: OpenConversation, answer: HeldAnswer) -> None:
         """Add an answer to its conversation's values, and to all that is known of its release."""
         release = answer.release
-        values = conversation.parts.get(release)
-        if values is None:
-            values = conversation.parts[release] = [0.0] * self._width
-            conversation.own_means = conversation.own_means and release == conversation.release
         self._put_off(conversation, ("", release, answer.scorers, answer.values))
-        self._add(values, answer)
+        self._add(self._values(conversation, release), answer)
         conversation.first_answer = answer.opening(None if conversation.greeted else conversation.first_answer)
         conversation.greeted = False
         if answer.run.failed:
@@ -287,6 +285,14 @@ class Aggregates:
             parts[conversation.release][: len(means)] = array("d", means)
         return parts
 
+    def _values(self, conversation: OpenConversation, release: Release) -> list[float]:
+        """Return the values of a release in a conversation; turns that come late may follow up none of its answers."""
+        values = conversation.parts.get(release)
+        if values is None:
+            values = conversation.parts[release] = [0.0] * self._width
+            conversation.own_means = conversation.own_means and release == conversation.release
+        return values
+
     def _add(self, values: "list[float] | array[float]", answer: HeldAnswer) -> None:
         """Add an answer to a conversation's values, without what was scored of it."""
         values[-1] += 1
@@ -294,6 +300,16 @@ class Aggregates:
             at = self._place[name]
             values[at] += 1
             values[at + 1] += value
+
+    def _count_reply(
+        self, conversation: OpenConversation, turn_id: str, release: Release, around: Exchange, *, bare: bool
+    ) -> None:
+        """Count a bare reply to what an answer asked last, in place of what was known to follow it."""
+        change, question = bare - (turn_id in conversation.replied), closing_question(around.response)
+        if change and question is not None:
+            self._values(conversation, release)[self._place[question] + 1] += change
+            others = tuple(name for name in conversation.replied if name != turn_id)
+            conversation.replied = (*others[1 - OPEN_ANSWERS :], turn_id) if bare else others
 
     def _put_off(self, conversation: OpenConversation, values: AnswerValues) -> None:
         """Put off the sums: where all answers are of one release, its conversation's own means say the same."""
@@ -312,7 +328,7 @@ class Aggregates:
                     values[place + 1] = values[place + 1] - value if values[place] else 0.0
             if not scored:
                 continue
-            values, places = conversation.parts[release], self._find(names)
+            values, places = self._values(conversation, release), self._find(names)
             for place, value in zip(places, scored, strict=True):
                 values[place] += 1
                 values[place + 1] += value

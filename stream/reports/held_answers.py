@@ -18,6 +18,7 @@ from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.pipeline.scoring import Scored
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
+from turnsignal.stream.reports.closing_habits import closing_question
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
 from turnsignal.stream.reports.question_language import match_languages
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
@@ -33,6 +34,7 @@ from turnsignal.stream.statistics.claims import (
     WASTED,
     WITH_DOCUMENTS,
 )
+from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.suite import Suite
 
 
@@ -77,6 +79,13 @@ class HeldAnswer(NamedTuple):
         took = {ANSWER_SECONDS: earlier.beside[ANSWER_SECONDS]} if ANSWER_SECONDS in earlier.beside else {}
         first = self.first if self.run.documents else earlier.first
         return self._replace(first=first, beside={**self._without(ANSWER_SECONDS).beside, **took})
+
+    def asking(self, later: "HeldAnswer") -> "HeldAnswer":
+        """Return this answer with what a later turn of its run asks last: who replies, replies to that."""
+        beside = self._without(*REPLIES).beside
+        return self._replace(
+            beside={**beside, **{name: later.beside[name] for name in REPLIES if name in later.beside}}
+        )
 
     def _without(self, *figures: str) -> "HeldAnswer":
         return self._replace(beside={name: value for name, value in self.beside.items() if name not in figures})
@@ -161,6 +170,8 @@ class AnswerReader:
         fits = match_languages(state.kept, turn.time, turn.text).value_of_answer
         if fits is not None:
             figures[SAME_LANGUAGE] = fits
+        if (question := closing_question(turn.text)) is not None:
+            figures[question] = 0.0
         prompt = next((before for before in reversed(state.kept) if before.role in ASKED), None)
         if prompt is not None and prompt.role == USER and turn.time >= prompt.time:
             figures[ANSWER_SECONDS] = SECONDS.fraction(turn.time - prompt.time)

@@ -51,7 +51,8 @@ class OpenConversation:
     not among them yet; headless: its first turn was an answer; follow_ups: turn id → what a follow-up added to which
     values, as long as it can be corrected; good: answers whose relevancy and follow-up were high; broken: instructions;
     went: how it had gone when it was closed; other_environments: it was closed, and another environment has turns in
-    it; votes: how votes and follow-ups meet in it; failed: turn ids of its last failing answers; language: of what its
+    it; votes: how votes and follow-ups meet in it; failed: turn ids of its last failing answers; replied: of
+    the last answers whose closing question got a bare reply; language: of what its
     user wrote, "" until that is told.
     """
 
@@ -70,6 +71,7 @@ class OpenConversation:
         "own_means",
         "parts",
         "release",
+        "replied",
         "unsummed",
         "votes",
         "went",
@@ -89,6 +91,7 @@ class OpenConversation:
         self.good = 0
         self.broken: Broken | None = None
         self.failed: tuple[str, ...] = ()
+        self.replied: tuple[str, ...] = ()
         self.language = ""
         self.went: ConversationScores | None = None
         self.votes: Voted | None = None

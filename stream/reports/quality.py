@@ -52,10 +52,14 @@ from turnsignal.stream.statistics.claims import (
     VOTE,
     WITH_DOCUMENTS,
 )
+from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.intervals import Clusters
 
 #: figures of answers that no scorer of a response gives
-DERIVED = (WITH_DOCUMENTS, DOCUMENTS, VOTE, FAILED, CHECKS_APPLIED, CITES_ALL, CITES_TOP, SAME_LANGUAGE, ANSWER_SECONDS)
+DERIVED = (
+    *(WITH_DOCUMENTS, DOCUMENTS, VOTE, FAILED, CHECKS_APPLIED, CITES_ALL, CITES_TOP, SAME_LANGUAGE, *REPLIES),
+    ANSWER_SECONDS,
+)
 
 _MOST_TAKEN_OVER = 2_000  #: conversations of a partition that are held because a release may have taken them over
 

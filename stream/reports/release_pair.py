@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from turnsignal.stream.records.scores import FREE_OUTCOMES
+from turnsignal.stream.reports.closing_habits import closing_habit
 from turnsignal.stream.reports.first_answers import FirstAnswers, share_of_length
 from turnsignal.stream.reports.release_figures import (
     BOTH,
@@ -52,6 +53,7 @@ from turnsignal.stream.statistics.claims import (
     said_nothing,
     says_nothing,
 )
+from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.intervals import (
     Difference,
     Estimate,
@@ -125,6 +127,8 @@ class ReleasePair:
         text, few = self._add_first_answers(differences)
         unranked = says_nothing(differences, new[CITES_TOP].mean.value if CITES_TOP in differences else 0.0, few)
         differences.pop(CITES_TOP, None)  # a habit, and neither better nor worse
+        for habit in REPLIES:
+            differences.pop(habit, None)
         unheard = differences.pop(UNHEARD, None)
         traffic = _traffic(self.after.first_answers, self.before.first_answers)
         within = self._within(traffic.parts) if traffic.shifted else {}
@@ -141,6 +145,7 @@ class ReleasePair:
             shifted=traffic.shifted,
             within=within,
             parts=traffic.parts,
+            habit=closing_habit(self._reader.names, self.before, self.after),
         )
         self._explain(claimed, drift, text)
         row: dict[str, Any] = {"primary": primary if primary in differences else None}

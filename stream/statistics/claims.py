@@ -17,9 +17,11 @@ A product that is mended makes some figures fall for the same reason: who was re
 heard, complaints included. Where what users say and how many say nothing point to opposite sides, either release could
 be called worse than the other. So one of both words holds, by how many more conversations went well, a silent one
 counting as half of one that did, and how many fewer answers fail: seen from the other release the same numbers are
-negative, and no order of two releases makes either worse by its users. Where users are only heard more, as where
-answers end with a question, nothing that they say is better. Rankings of a release that cited nothing, or by the place,
-are no better than others.
+negative, and no order of two releases makes either worse by its users. Where fewer leave without a word, and a good
+part of those who now speak is content, complaints are not worse. Where users are only heard more, nothing that they say
+is better. Where answers begin or cease to end with a question ("did that help?", an offer), what the replies to it may
+have moved is neither (`closing_habit`). Rankings of a release that cited nothing, or by the place, are no better than
+others.
 
 This is the one place that decides so, of two releases and of two sides that are compared pair by pair.
 """
@@ -29,6 +31,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION
+from turnsignal.stream.statistics.closing_habit import ClosingHabit
 from turnsignal.stream.statistics.intervals import Difference, adjust
 
 PROMISE = 0.05  #: share of comparisons without any difference that may name one
@@ -137,6 +140,7 @@ WENT_WORSE = {
 }
 #: Figures by which users say how it went, in words and by silence, and how they move where it went worse.
 BY_USERS = {**WENT_WORSE, "silent": RISE}
+_CONTENT = 0.125  #: share of those who left without a word before that must be content, now that they speak
 #: Of these a fall, or a rise, is no matter of how many users say anything.
 _FEWER_COMPLAIN = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned", FAILED)
 #: Nobody answered them: that is the release's, wherever they came from.
@@ -170,6 +174,7 @@ def claims(
     shifted: str = "",
     within: Mapping[str, Difference] | None = None,
     parts: str = "platforms",
+    habit: ClosingHabit | None = None,
 ) -> dict[str, Claim]:
     """Return what is said of each figure of a comparison.
 
@@ -178,7 +183,7 @@ def claims(
     documents there are to cite; unranked: why those say nothing, as `says_nothing` has it; ranked_nothing: why those of
     before did not; unheard: after − before of `UNHEARD`; shifted: how the traffic moved between parts such as
     platforms, "" where it did not; within: the differences within those parts then, which decide in the place of those
-    of all; parts: which ones.
+    of all; parts: which ones; habit: what one side may owe to asking in closing what the other does not ask.
     """
     within = within or {}
     deciding = {name: within.get(name, delta) for name, delta in deltas.items()}
@@ -205,11 +210,14 @@ def claims(
         claimed[name] = claim
     if "silent" in accounted and "silent" in claimed:
         claimed["silent"] = _withdraw(claimed["silent"], WORSE, f"unanswered {_by(deltas['unanswered'])}")
-    claimed |= _weigh_users(
-        claimed, deciding, fewer_unheard=unheard is not None and _moved(unheard, FALL, least_change)
-    )
+    fewer_unheard = unheard is not None and _moved(unheard, FALL, least_change)
+    asked = "silent" in deltas and habit is not None and habit.accounts_for("silent", deciding["silent"])
+    claimed |= _weigh_users(claimed, deciding, fewer_unheard=fewer_unheard, asked=asked)
     if why := _only_heard(claimed, deciding):
         claimed |= {name: _withdraw(claimed[name], BETTER, why) for name in BY_USERS if name in claimed}
+    for name in (*BY_USERS, "unanswered"):
+        if habit is not None and name in claimed and habit.accounts_for(name, deciding[name]):
+            claimed[name] = _withdraw(_withdraw(claimed[name], WORSE, habit.why), BETTER, habit.why)
     for name in claimed.keys() & set(ranked):
         if why := ranked_nothing or _cited_less_before(claimed, deciding, name):
             claimed[name] = _withdraw(claimed[name], WORSE, why)
@@ -296,11 +304,12 @@ def _accounted_for(deltas: Mapping[str, Difference], unheard: Difference | None,
 
 
 def _weigh_users(
-    claimed: Mapping[str, Claim], deltas: Mapping[str, Difference], *, fewer_unheard: bool
+    claimed: Mapping[str, Claim], deltas: Mapping[str, Difference], *, fewer_unheard: bool, asked: bool
 ) -> dict[str, Claim]:
     """Return the claims on users that do not hold, since more speaks for the opposite.
 
-    fewer_unheard: fewer conversations end without a word, or with a failing answer.
+    fewer_unheard: fewer conversations end without a word, or with a failing answer; asked: that answers ask in closing
+    accounts for how many leave without a word.
     """
     ways = {**BY_USERS, "unanswered": RISE, FAILED: RISE}  # FAILED is evidence, and no matter of what users say
     named = [name for name in ways if name in claimed and claimed[name].change in (BETTER, WORSE, CHANGED)]
@@ -308,13 +317,20 @@ def _weigh_users(
     good = [name for name in named if name not in bad]
     balance = _went_well(deltas)
     weighed: dict[str, Claim] = {}
+    spoke = not asked and "silent" in good and "resolved" in deltas
+    if spoke and deltas["resolved"].value >= -_CONTENT * deltas["silent"].value:
+        # Who left without a word speaks now, and nobody knows who of them was content before.
+        why = _strongest(["silent"], deltas)
+        weighed |= {name: _withdraw(claimed[name], WORSE, why) for name in BY_USERS if name in claimed}
     if good and balance >= 0:
         why = _strongest(good, deltas)
         withdrawn = [*BY_USERS, "unanswered"] if fewer_unheard else [*BY_USERS]
         mended = max((abs(deltas[name].value) for name in good if name in (*_WHEREVER, "silent")), default=0.0)
         if WITH_DOCUMENTS in deltas and abs(deltas[WITH_DOCUMENTS].value) <= mended:
             withdrawn.append(WITH_DOCUMENTS)
-        weighed |= {name: _withdraw(claimed[name], WORSE, why) for name in withdrawn if name in claimed}
+        weighed |= {
+            name: _withdraw(weighed.get(name, claimed[name]), WORSE, why) for name in withdrawn if name in claimed
+        }
     if bad and balance <= 0:
         why = _strongest(bad, deltas)
         weighed |= {

@@ -111,7 +111,7 @@ def test_every_row_of_the_table_is_complete() -> None:
         assert FollowUp(row["label"])
         assert row["says"].startswith("The ")
         assert row["says"].endswith(".")
-        assert set(row) <= {"label", "when", "hint", "closes", "signal", "says", "patterns", "others"}
+        assert set(row) <= {"label", "when", "hint", "closes", "bare", "signal", "says", "patterns", "others"}
         assert row["patterns"]
 
 

@@ -3,7 +3,13 @@
 import pytest
 
 from turnsignal.stream.conversations.exchanges import Exchange
-from turnsignal.stream.follow_ups.closings import asks_for_more, asks_whether_it_helped, ends_asking
+from turnsignal.stream.follow_ups.closings import (
+    asks_for_more,
+    asks_to_leave,
+    asks_whether_it_helped,
+    ends_asking,
+    offers,
+)
 from turnsignal.stream.follow_ups.rules import FollowUp, FollowUpReading, FollowUpRules
 from turnsignal.stream.records.scores import Unscored
 
@@ -39,13 +45,26 @@ MORE = {
     "Posso aiutarla con altro?": "no",
     "Kan ik je nog ergens mee helpen?": "nee",
 }
+#: what is offered beside the answer → how it is declined
+OFFERED = {
+    "Shall I reset it for you?": ("no", "not needed", "No, I already have it.", "maybe later"),
+    "Would you like a picture of the page?": ("nope", "that won't be necessary", "not really", "nah, I'm good"),
+    "Want me to open a case?": ("no need", "don't bother", "no, not now"),
+    "I can also send you the list if you like.": ("no", "I don't need it"),
+    "Soll ich Ihnen das Bild schicken?": ("nein", "nicht nötig", "hab ich schon", "Nein, brauche ich nicht."),
+    "¿Quiere que lo haga por usted?": ("no", "no hace falta", "ya lo tengo"),
+    "Souhaitez-vous aussi la liste ?": ("non", "pas besoin", "Non, ce n'est pas nécessaire"),
+    "Vuole anche l'elenco?": ("no", "non serve", "magari più tardi"),
+    "Quer que eu envie a lista?": ("não", "não precisa"),
+    "Zal ik u ook de lijst sturen?": ("nee", "niet nodig", "heb ik al"),
+}
 OTHERS = (
     "Do you see the button?",
     "Did you mean the PIN of the card?",
     "Would that help?",
-    "Shall I reset it for you?",
+    "Shall I book the flight for you?",
     "Haben Sie die Karte schon gesperrt?",
-    "¿Quiere que lo haga por usted?",
+    "¿Reservo la mesa?",
 )
 
 
@@ -87,6 +106,50 @@ def test_a_yes_or_no_to_any_other_question_expects_an_answer(question: str, answ
     assert not read(answer, question).closes
 
 
+@pytest.mark.parametrize("question", OFFERED)
+def test_who_declines_an_offer_takes_leave_and_says_nothing_of_the_answer(question: str) -> None:
+    readings = [read(said, question) for said in OFFERED[question]]
+    assert all(reading.closes and not reading.clarification and reading.strict in (None, 1.0) for reading in readings)
+    assert not read("yes please", question).closes, "an offer that is taken up expects an answer"
+
+
+def test_a_no_to_an_offer_that_is_the_whole_answer_expects_another() -> None:
+    assert not RULES.read(Exchange("Where is my parcel?", "Shall I send you the form?", "no")).closes
+
+
+@pytest.mark.parametrize(
+    ("question", "replies"),
+    [
+        ("Can I close this chat?", ("yes", "go ahead", "ok")),
+        ("Darf ich den Chat schließen?", ("ja", "ja bitte")),
+        ("How would you rate this chat from 1 to 5?", ("5", "one", "4/5", "⭐⭐⭐")),
+        ("What would you like to know next?", ("nothing", "I'm done")),
+        ("", ("noted", "Alright.", "ah ok", "verstanden", "compris")),
+    ],
+)
+def test_a_reply_that_expects_no_answer_says_nothing_of_the_answer(question: str, replies: tuple[str, ...]) -> None:
+    for reply in replies:
+        reading = read(reply, question)
+        assert (reading.closes, reading.unscored) == (True, Unscored.NO_SIGNAL), reply
+
+
+def test_a_number_is_a_rating_only_where_one_was_asked_for() -> None:
+    assert not read("5", "How many cards do you have?").closes
+    assert not read("no", "Can I close this chat?").closes
+
+
+@pytest.mark.parametrize("question", ["Did that help?", "Is there anything else?", "Shall I also send you a picture?"])
+@pytest.mark.parametrize("said", ["still broken", "that link is dead", "No, I mean the other one", "this is wrong"])
+def test_complaints_are_read_alike_whether_an_answer_asks_in_closing_or_not(said: str, question: str) -> None:
+    assert read(said, "").clarification
+    assert read(said, question).clarification
+
+
+@pytest.mark.parametrize("said", ["No, that would be all.", "Nope, that should be it!", "I need the postcode as well"])
+def test_who_wants_more_or_no_more_does_not_complain(said: str) -> None:
+    assert not read(said, "Is there anything else I can help you with?").clarification
+
+
 @pytest.mark.parametrize("said", ["yes, but where is Security?", "no, it shows an error", "yes and for the app?"])
 def test_what_goes_on_behind_a_yes_or_no_expects_an_answer(said: str) -> None:
     assert not read(said, "Did that help?").closes
@@ -111,3 +174,9 @@ def test_the_last_question_decides() -> None:
     assert (asks_whether_it_helped(end), asks_for_more(end), ends_asking(end)) == (False, True, True)
     assert not asks_whether_it_helped("Did that help? Which phone do you have?")
     assert asks_whether_it_helped("Press Reset. Let me know if that worked.")
+    assert not offers("Open the settings and press Reset. Shall I also send it? Which phone do you have?")
+
+
+def test_a_phrase_that_asks_nothing_is_no_question_that_users_reply_to() -> None:
+    assert asks_to_leave("Open the settings and press Reset. Anything else?")
+    assert not asks_to_leave("Open the settings and press Reset. Let me know if you need anything else!")

@@ -19,6 +19,7 @@ SUITE = Suite()
 ERROR, REFUSAL = "Internal error 500.", "I'm sorry, but I can't help with that."
 ODD, HINDI = "The blue lamp on the shelf in the hall.", "नहीं, यह गलत है, मेरा मतलब दूसरे खाते से था"
 HELPED, MORE = "Press Reset. Did that help?", "Press Reset. Is there anything else I can do for you?"
+OFFER = "Open the settings and press Reset. Shall I also send you a picture?"
 OPENED = (user("u1", 0), reply("a1", 1))
 
 
@@ -111,6 +112,13 @@ WAYS: dict[str, tuple[str, list[FakeTurn]]] = {
     ),
     "yes to whether it helped": ("resolved", [reply("a2", 2, HELPED), user("u2", 3, "yes it did")]),
     "no to whether it helped": ("abandoned", [reply("a2", 2, HELPED), user("u2", 3, "no")]),
+    "an offer that is declined": ("silent", [reply("a2", 2, OFFER), user("u2", 3, "not needed")]),
+    "an offer that is declined, and that is acknowledged": (
+        "silent",
+        [reply("a2", 2, OFFER), user("u2", 3, "no"), reply("a3", 4, "All right! Let me know if you need more.")],
+    ),
+    "an offer that is taken up, and nobody answers": ("unanswered", [reply("a2", 2, OFFER), user("u2", 3, "yes")]),
+    "a rating": ("silent", [reply("a2", 2, "Press Reset. How do you rate this chat from 1 to 5?"), user("u2", 3, "5")]),
     "no to anything else": ("silent", [reply("a2", 2, MORE), user("u2", 3, "no")]),
     "yes to anything else that nobody answers": ("unanswered", [reply("a2", 2, MORE), user("u2", 3, "yes")]),
     "an answer that could not be read": ("resolved", [user("u2", 2, DETAIL), unreadable("assistant", 3)]),

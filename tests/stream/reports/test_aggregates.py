@@ -532,3 +532,48 @@ def test_releases_beyond_a_thousand_are_counted_together_and_that_is_said() -> N
         unscored = [row["unscored"] for row in parts["scores"] if row["scorer"] == scorer]
         assert (len(unscored), sum(reasons.total() for reasons in map(Counter, unscored))) == (1_001, 1_010)
     assert find(parts)[0].sentence.startswith("more than 1,000 releases (assistant and version)")
+
+
+ASKING = "Open Settings and press Reset. Did that help?"
+
+
+def helped(first: int, version: str, answer: str, replies: int) -> list[bytes]:
+    """Forty conversations: eight users complain, eight go on, and of the others some reply to what the answer asks."""
+    follow_ups = ["no, that is not what I asked"] * 8 + ["And how long does it take?"] * 8 + ["yes"] * replies
+    lines = []
+    for at in range(40):
+        name, minute = f"{version}-{at}", first + at
+        lines += [
+            turn(name, 0, "user", "How do I reset my password?", minute, version=None),
+            turn(name, 1, "assistant", answer, minute, version=version),
+        ]
+        if at < len(follow_ups):
+            lines.append(turn(name, 2, "user", follow_ups[at], minute, version=None))
+            if at < 16:
+                lines.append(turn(name, 3, "assistant", answer, minute, version=version))
+    return lines
+
+
+@pytest.mark.parametrize("stops", [False, True])
+def test_a_question_in_closing_that_comes_or_goes_makes_no_release_better_or_worse(stops: bool) -> None:
+    habits = [("Open Settings and press Reset.", 0), (ASKING, 20)]
+    (before, few), (after, many) = habits[::-1] if stops else habits
+    _, deltas = compared(*helped(0, "v1", before, few), *helped(100, "v2", after, many))
+    assert abs(deltas["resolved"]["value"]) == 0.5
+    assert deltas["resolved"]["verdict"] == "changed"
+    assert not {"better", "worse"} & {change["verdict"] for change in deltas.values()}
+    assert not any(name.startswith("replies") for name in deltas), "a habit, and no figure that may be better or worse"
+
+
+def test_users_who_reply_less_to_the_same_question_are_silent() -> None:
+    _, deltas = compared(*helped(0, "v1", ASKING, 20), *helped(100, "v2", ASKING, 0))
+    assert (deltas["resolved"]["verdict"], deltas["silent"]["verdict"]) == ("worse", "worse")
+
+
+def test_a_reply_that_is_corrected_counts_as_what_it_became() -> None:
+    lines = helped(0, "v1", ASKING, 20)
+    later = [turn(f"v1-{at}", 3, "user", "but the button is grey", at, version=None) for at in range(16, 20)]
+    for sent, replies in ((lines, 20), ([*lines, *later], 16)):
+        (row,) = summary(*sent)["quality"]
+        asking = row["figures"]["replies(to=helped)"]
+        assert round(asking["value"] * 56) == replies

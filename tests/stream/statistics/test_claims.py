@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from turnsignal.stream.statistics.claims import BY_USERS, claims, said_nothing, says_nothing
+from turnsignal.stream.statistics.closing_habit import ClosingHabit
 from turnsignal.stream.statistics.intervals import Difference
 
 
@@ -280,8 +281,52 @@ def test_a_release_that_is_only_heard_more_is_neither_better_nor_worse() -> None
 
 def test_a_release_that_is_heard_more_and_complained_of_more_is_worse() -> None:
     asks_and_fails = sure(silent=-0.4, resolved=0.08, abandoned=0.37, unanswered=-0.05, clarification_free=-0.26)
-    assert called(asks_and_fails, -0.45, "worse") >= {"abandoned", "clarification_free"}
-    assert called(asks_and_fails, -0.45, "better") == set()
+    habit = ClosingHabit(0.4, 0.45, "98% of answers ask whether they helped, 2% before")
+    claimed = claims(asks_and_fails, {}, "clarification_free", 0.01, (), unheard=delta(-0.45, SURE), habit=habit)
+    assert claimed["clarification_free"].change == "worse"
+    assert "better" not in {claim.change for claim in claimed.values()}
+
+
+def test_users_who_spoke_up_instead_of_leaving_are_neither_better_nor_worse() -> None:
+    speaking = sure(silent=-0.36, resolved=0.11, abandoned=0.14, clarified=0.11, clarification_free=-0.2)
+    assert called(speaking, -0.36, "worse") == called(speaking, -0.36, "better") == set()
+    assert called(mirrored(speaking), 0.36, "better") == set()
+    none_content = {**speaking, "resolved": delta(-0.02, 0.6)}
+    assert called(none_content, -0.36, "worse") >= {"abandoned", "clarification_free"}
+
+
+#: a release that begins to ask whether its answers helped: 15 of 100 conversations end in a reply to that
+ASKS = sure(silent=-0.14, resolved=0.13, abandoned=0.03, clarification_free=0.1, follow_up=0.12)
+REPLIED = ClosingHabit(0.25, 0.15, "98% of answers ask whether they helped, 2% before")
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["begins", "stops"])
+def test_a_release_that_begins_or_stops_to_ask_in_closing_is_neither_better_nor_worse(turned: bool) -> None:
+    deltas, habit = (mirrored(ASKS), REPLIED._replace(more=False)) if turned else (ASKS, REPLIED)
+    claimed = claims(deltas, {}, "clarification_free", 0.01, (), habit=habit)
+    assert {claimed[name].change for name in ASKS} == {"changed"}
+    if turned:
+        assert claimed["resolved"].why == f"not called worse: {habit.why}"
+
+
+@pytest.mark.parametrize(
+    ("changes", "worse"),
+    [
+        ({"resolved": -0.4, "silent": 0.5}, {"resolved", "silent"}),
+        ({"unanswered": 0.12}, {"unanswered"}),
+        ({"failed": 0.12}, {"failed"}),
+    ],
+)
+def test_what_replies_do_not_account_for_is_worse_beside_them(changes: dict[str, float], worse: set[str]) -> None:
+    habit = REPLIED._replace(more=False, unanswered=0.1)
+    claimed = claims({**mirrored(ASKS), **sure(**changes)}, {}, "clarification_free", 0.01, (), habit=habit)
+    assert {name for name, claim in claimed.items() if claim.change == "worse"} >= worse
+
+
+def test_more_replies_do_not_excuse_more_complaints() -> None:
+    deltas = {**ASKS, **sure(resolved=-0.1, abandoned=0.2, clarification_free=-0.2)}
+    claimed = claims(deltas, {}, "clarification_free", 0.01, (), habit=REPLIED)
+    assert claimed["clarification_free"].change == "worse"
 
 
 @pytest.mark.parametrize(("unheard", "verdict"), [(-0.3, "changed"), (0.05, "worse")])

@@ -1,0 +1,58 @@
+"""Closing habits: how often two releases ask at the end of their answers, and how many bare replies they get."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from turnsignal.stream.follow_ups.closings import asks_to_leave, asks_whether_it_helped
+from turnsignal.stream.follow_ups.contexts import TAIL
+from turnsignal.stream.records.scores import CLARIFICATION_FREE
+from turnsignal.stream.reports.release_totals import UNANSWERED, ReleaseTotals
+from turnsignal.stream.statistics.closing_habit import ASKING, REPLIES, ClosingHabit
+
+
+class _QuestionsAsked(NamedTuple):
+    """One kind of closing question: share of answers that ask it, replies ÷ follow-ups, replies ÷ conversations."""
+
+    asking: float
+    of_follow_ups: float
+    of_conversations: float
+
+
+def closing_habit(names: Sequence[str], before: ReleaseTotals, after: ReleaseTotals) -> ClosingHabit:
+    """Return what one of two releases may owe to asking in closing what the other does not ask.
+
+    names: of figures, in the order of the totals. Where both ask as often, users who reply less say something.
+    """
+    of_follow_ups = of_conversations = most_replies = 0.0
+    why, more = "", True
+    for kind, was, became in zip(REPLIES, _questions_asked(names, before), _questions_asked(names, after), strict=True):
+        if (most := max(was.asking, became.asking)) > 0:
+            change = became.asking - was.asking
+            new = abs(change) / most  # share of the replies that the habit may have brought
+            of_follow_ups += new * max(was.of_follow_ups, became.of_follow_ups)
+            replies = new * max(was.of_conversations, became.of_conversations)
+            of_conversations += replies
+            if replies > most_replies:
+                most_replies, more = replies, change > 0
+                why = f"{became.asking:.0%} of answers {ASKING[kind]}, {was.asking:.0%} before"
+    unanswered = max(totals.outcomes[UNANSWERED] / max(1, totals.outcomes.total()) for totals in (before, after))
+    return ClosingHabit(of_follow_ups, of_conversations, why, more=more, unanswered=unanswered)
+
+
+def _questions_asked(names: Sequence[str], totals: ReleaseTotals) -> list[_QuestionsAsked]:
+    read = totals.sums(names.index(CLARIFICATION_FREE)).turns if CLARIFICATION_FREE in names else 0.0
+    answers, conversations = float(totals.answered[1]), totals.outcomes.total()
+    replies = [totals.sums(names.index(kind)) for kind in REPLIES]
+    return [
+        _QuestionsAsked(sums.turns / max(1.0, answers), sums.total / max(1.0, read), sums.total / max(1, conversations))
+        for sums in replies
+    ]
+
+
+def closing_question(answer: str) -> str | None:
+    """Return the figure of bare replies to what an answer asks last; None where it asks nothing of the kind."""
+    helped, leaving = REPLIES
+    end = answer[-TAIL:]
+    if asks_whether_it_helped(end):
+        return helped
+    return leaving if asks_to_leave(end) else None
