@@ -51,14 +51,14 @@ def spoken_to(sentences: Iterable[str], names: Collection[str]) -> list[str]:
     "She" and "he" go on about it behind a sentence that is about nobody else: "Cora is brief. She never …".
     """
     own = next((name for name in names if not name.islower()), "")
-    told: list[str] = []
+    addressed: list[str] = []
     is_own = False
     for sentence in sentences:
         named = _PRONOUN.sub(own, sentence, 1) if own and is_own else sentence
-        told.append(_spoken_to(named, names))
+        addressed.append(_spoken_to(named, names))
         others = {name[1] for name in _NAMED.finditer(mask(sentence)[1:])} - set(names)
-        is_own = told[-1].startswith(("You ", "Your ")) and not others
-    return told
+        is_own = addressed[-1].startswith(("You ", "Your ")) and not others
+    return addressed
 
 
 def _spoken_to(sentence: str, names: Collection[str]) -> str:
