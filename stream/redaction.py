@@ -111,10 +111,21 @@ class Redaction(_RedactionPart):
     @cached_property
     def fingerprint(self) -> str:
         """Return a digest of everything that decides a redacted text: 12 hex digits."""
+        return self._digest(VERSION)
+
+    @cached_property
+    def chosen(self) -> str:
+        """Return a digest of what the operator has chosen: a version that finds more makes no other judge of one.
+
+        Else its upgrade would have everything asked again that a docket holds.
+        """
+        return self._digest(2)  # of the first version whose judges are remembered
+
+    def _digest(self, version: int) -> str:
         content: dict[str, Any] = {
             "builtin": [kind for kind in FINDERS if kind in self.builtin],
             "patterns": [own.model_dump() for own in self.patterns],
-            "version": VERSION,
+            "version": version,
         }
         return blake2b(orjson.dumps(content), digest_size=6).hexdigest()
 

@@ -29,7 +29,9 @@ class SharedBudget:
 
     async def reserve(self, judge: str, greatest: int) -> int | None:
         """Return what is reserved for a call of this greatest price; None where what is spent leaves no room for it."""
-        while not self._budget.reserve(most := self._overruns.worst(judge, greatest)):
+        while not self._budget.reserve(
+            most := self._budget.to_reserve(greatest, self._overruns.worst(judge, greatest))
+        ):
             if not self._budget.reserved:
                 return None
             await self._settled.wait()
@@ -37,7 +39,7 @@ class SharedBudget:
 
     def settle(self, judge: str, greatest: int, most: int, cost: int) -> None:
         """Put the real cost in the place of what was reserved, and let others try again."""
-        if cost > most:
+        if cost > most or self._overruns.knows(judge):
             self._overruns.on_cost(judge, greatest, cost)
         self._budget.settle(most, cost)
         self._settled.set()

@@ -9,5 +9,5 @@ from turnsignal.stream.redaction import Redaction
 
 def load_judges(parts: Sequence[JudgePart], judging: JudgingPart, redaction: Redaction | None) -> list[Judge]:
     """Put judges together, with rubrics from files; raises ConfigError."""
-    fingerprint = "" if redaction is None else redaction.fingerprint
-    return [make_judge(part, judging, load_rubric(part.rubric), fingerprint) for part in parts]
+    chosen = "" if redaction is None else redaction.chosen
+    return [make_judge(part, judging, load_rubric(part.rubric), chosen) for part in parts]

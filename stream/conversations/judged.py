@@ -243,6 +243,10 @@ class JudgedMemory(msgspec.Struct, array_like=True):
             return current
         return sorted([*_unpacked(self.packed), *current], key=lambda exchange: (exchange.time, exchange.row))
 
+    def waiting(self) -> list[JudgedExchange]:
+        """Return the exchanges with verdicts that have not come, or came before any judge was in the suite."""
+        return [exchange for exchange in self.exchanges if exchange.state == _UNKNOWN]
+
     def keep_label(self, label: LabelMark) -> None:
         """Remember a label of a person; the oldest is dropped where there are too many."""
         insort(self.labels, label)

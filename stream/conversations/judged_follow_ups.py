@@ -24,10 +24,12 @@ class JudgedFollowUps(NamedTuple):
     inclusion: float
 
 
-def judged_follow_ups(memory: JudgedMemory) -> list[JudgedFollowUps]:
+def judged_follow_ups(memory: JudgedMemory, least: int = 0) -> list[JudgedFollowUps]:
     """Return how each judge of follow-ups read those of a conversation, in the order of their names.
 
     A follow-up is one that any of them was given: who has no verdict on it was not asked, as it was not in the suite.
+    least: how many there are at least, by the rules. Those from before the first judge came into the suite are not
+    expected from any, and unread.
     """
     judges = [number for number, scorer in enumerate(memory.scorers) if scorer.startswith(_BY)]
     if not judges:
@@ -38,16 +40,20 @@ def judged_follow_ups(memory: JudgedMemory) -> list[JudgedFollowUps]:
         if marks.keys() & counted.keys():
             for number, of_one in marks.items():
                 of_one.append(counted.get(number))
-    return [_read(memory.scorers[number], of_one, is_full=memory.is_full) for number, of_one in marks.items()]
+    early = any(mark.scorer in marks for exchange in memory.waiting() for mark in exchange.marks)
+    return [
+        _read(memory.scorers[number], of_one, is_partial=early or memory.is_full or len(of_one) < least)
+        for number, of_one in marks.items()
+    ]
 
 
-def _read(scorer: str, marks: Sequence[VerdictMark | None], *, is_full: bool) -> JudgedFollowUps:
+def _read(scorer: str, marks: Sequence[VerdictMark | None], *, is_partial: bool) -> JudgedFollowUps:
     valued = [mark for mark in marks if mark is not None and mark.value >= 0]
     # Shares are parts of one order of conversations: who is asked at the smallest of them is asked at all.
     largest = max((mark.weight for mark in valued), default=PARTS)
     missing = None
     if any(mark is not None and mark.value == LEFT_OUT for mark in marks):
         missing = Unscored.SAMPLED_OUT
-    elif is_full or any(mark is None or mark.value == UNREAD for mark in marks):
+    elif is_partial or any(mark is None or mark.value == UNREAD for mark in marks):
         missing = Unscored.UNREAD
     return JudgedFollowUps(scorer, [mark.value >= _CLARIFIED for mark in valued], missing, PARTS / largest)

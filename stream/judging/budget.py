@@ -7,11 +7,15 @@ from turnsignal.stream.judging.judges import NANO
 
 #: of money that is counted: more is no amount, and would not fit into what is stored
 MOST_MONEY = 2**62
+_FADING = 0.9  #: by which an overrun is taken for less, for each call that costs less
 _OTHER_DAYS = 8  #: that a clock has shown, of which it is known what was spent
 
 
 class Overruns:
-    """How many times its greatest price a judge's call has cost, for all budgets of a process: an endpoint does it."""
+    """How many times its greatest price a judge's call has cost, for all budgets of a process: an endpoint does it.
+
+    It fades with each call that costs less, as one count may be a mistake.
+    """
 
     __slots__ = ("_times",)
 
@@ -22,10 +26,19 @@ class Overruns:
         """Return what to reserve for a call of this greatest price: more, where the judge's have cost more before."""
         return min(MOST_MONEY, math.ceil(most * self._times.get(judge, 1.0)))
 
+    def knows(self, judge: str) -> bool:
+        """Say whether a call of a judge has cost more than its greatest price."""
+        return judge in self._times
+
     def on_cost(self, judge: str, most: int, cost: int) -> None:
-        """Note that a call of this greatest price has cost more."""
-        if most > 0:
-            self.take({judge: cost / most})
+        """Note what a call of this greatest price has cost."""
+        if most <= 0:
+            return
+        times = max(cost / most, _FADING * self._times.get(judge, 1.0))
+        if times > 1:
+            self._times[judge] = times
+        else:
+            self._times.pop(judge, None)
 
     def take(self, times: Mapping[str, float]) -> None:
         """Take in what was noted elsewhere."""
@@ -65,14 +78,14 @@ class Budget:
         was ahead once must not stop judging until then.
         """
         since, self._since = self._since, 0
-        if day in (self.day, self.day - 1):
+        if day == self.day:
             return False
         is_new, known = day > self.day, self.others.pop(day, 0)
         if self.spent:
             self.others[self.day] = self.spent
         for oldest in list(self.others)[:-_OTHER_DAYS]:
             del self.others[oldest]
-        self.spent = min(MOST_MONEY, known + since) if is_new else max(self.spent, known)
+        self.spent = min(MOST_MONEY, known + since) if is_new else known or self.spent
         self.day = day
         return is_new
 
@@ -80,6 +93,15 @@ class Budget:
         """Return what is neither spent nor held back on a day, in billionths; None without a limit."""
         spent = self.spent if day <= self.day else self.others.get(day, 0)
         return None if self.limit is None else max(0, self.limit - spent - self.reserved)
+
+    def to_reserve(self, greatest: int, worst: int) -> int:
+        """Return what to reserve for a call of this greatest price. worst: what it may cost by what others have.
+
+        Where by that no call fits at all, one at a time has what is left: else nobody would see that it fits again.
+        """
+        if self.limit is None or worst <= self.limit:
+            return worst
+        return greatest if greatest > self.limit else max(greatest, self.limit - self.spent)
 
     def reserve(self, most: int) -> bool:
         """Reserve the greatest price of a call; False where it does not fit and the call must not be made."""

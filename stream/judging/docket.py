@@ -233,7 +233,8 @@ class Docket:
                     break  # how old the others are is asked once a second
                 continue
             material = self._waiting[question]
-            most = self._overruns.worst(question.judge, greatest_price(judge, held.exchange, material))
+            greatest = greatest_price(judge, held.exchange, material)
+            most = self._budget.to_reserve(greatest, self._overruns.worst(question.judge, greatest))
             if self._budget.limit is not None and self._budget.spent + most > self._budget.limit:
                 self._decide(question, _unjudged(held, judge, Unjudged.BUDGET, self._budget.why_full(most)))
             elif self._budget.reserve(most):
@@ -260,7 +261,7 @@ class Docket:
             self._answers.remember(call.judge, call.material, verdict)
         del self._in_flight[question]
         cost = min(MOST_MONEY, max(0, cost))
-        if cost > call.most:
+        if cost > call.most or self._overruns.knows(question.judge):
             self._overruns.on_cost(question.judge, greatest_price(call.judge, call.exchange, call.material), cost)
         self._budget.settle(call.most, cost)
         self._pacer.on_decided(cost)

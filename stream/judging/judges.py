@@ -182,7 +182,7 @@ class Judge:
 
 
 def make_judge(part: JudgePart, judging: JudgingPart, chosen: ChosenRubric, redaction: str = "") -> Judge:
-    """Put a judge together. redaction: fingerprint of what is taken out before, "" for nothing.
+    """Put a judge together. redaction: digest of what is chosen to be taken out before, "" for nothing.
 
     Raises ConfigError where a budget is set and what the model costs is not known.
     """

@@ -164,7 +164,8 @@ class Closing:
         """
         if state.judged is None or state.judged.awaiting or summary.outcome is None:
             return None
-        scores = [_judge_outcome(summary.outcome, read) for read in judged_follow_ups(state.judged)]
+        follow_ups = judged_follow_ups(state.judged, state.clarifications + state.went_on)
+        scores = [_judge_outcome(summary.outcome, read) for read in follow_ups]
         if not scores:
             return None
         by = state.judged.verdict_ids().hex()

@@ -289,9 +289,11 @@ _BEARER = compile_pattern(
 )
 #: announced by its name, also at the end of a variable's: DB_PASSWORD, AWS_SECRET_ACCESS_KEY
 _ASSIGNED = compile_pattern(
-    r"(?i)(?:\b|_)(?:password|passwd|pwd|passwort|kennwort|api[_ -]?key|access[_-]?key|account[_ -]?key|secret[_ -]?key"
-    r"|private[_-]?key|shared[_ -]?access[_ -]?key|(?:client[_ -]?)?secret|token)"
-    r"[\"']?(?:: ?| ?= ?| is | ist | lautet )[\"']?([A-Za-z0-9+/_.!@#$%^&~=-]{8,})"
+    r"(?i)(?:(?:password|passwd|pwd|passwort|kennwort)[\"']?(?: is | ist | lautet )|(?:--password|<password>)\s?"
+    r"|(?:password|passwd|pwd|passwort|kennwort|_pass|(?:api|access|account|secret|private|encryption|signing|auth)"
+    r"[_ -]?(?:key|token)|shared[_ -]?access[_ -]?key|(?:\b|_)secret|(?:\b|_)token)"
+    r"[\"']?(?:: {0,2}| ?:?= ?| ?=> ?))"
+    r"[\"']?([A-Za-z0-9+/_.!@#$%^&~=-]{8,})"
 )
 _IN_URL = compile_pattern(r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/@:]{0,64}:([^\s/@]{1,128})@")
 _LETTER = re.compile(rb"[A-Za-z]")

@@ -41,3 +41,11 @@ def test_a_verdict_that_was_read_counts_before_one_that_was_not_whichever_is_new
     memory.take(VerdictFacts("again", "row-0", 0.0, OLD, 2, None, 1.0))
     (read,) = judged_follow_ups(memory)
     assert read.missing is None
+
+
+def test_follow_ups_from_before_the_first_judge_are_unread_whether_a_verdict_tells_of_them_or_the_rules() -> None:
+    memory = a_memory({OLD: 0.9})
+    assert [read.missing for read in judged_follow_ups(memory, least=2)] == [Unscored.UNREAD]
+    early = a_memory({OLD: 0.9})
+    early.take(VerdictFacts("early", "row-early", -1.0, OLD, 1, 0.0, 1.0))
+    assert [read.missing for read in judged_follow_ups(early, least=1)] == [Unscored.UNREAD]

@@ -48,6 +48,36 @@ def test_a_clock_that_shows_many_days_is_remembered_in_bounded_space() -> None:
     assert (budget.left(3_998), budget.left(3_996), budget.left(4_000)) == (0, 0, 10)
 
 
+def test_a_day_that_the_clock_comes_back_to_has_spent_what_it_had() -> None:
+    budget = Budget(10)
+    budget.look_at(7)
+    budget.spend(10)
+    budget.look_at(7)
+    assert (budget.look_at(8), budget.left(8)) == (True, 10)
+    assert (budget.look_at(7), budget.left(7)) == (False, 0)
+    assert (budget.look_at(8), budget.left(8)) == (True, 10)
+
+
+def test_one_absurd_price_has_calls_made_one_at_a_time_until_they_cost_as_usual() -> None:
+    overruns = Overruns()
+    one, other = (Docket([FIRST], 50 * MOST, 1e9, overruns=overruns) for _ in range(2))
+    called(other, 0, NOON)
+    one.take([queued(0)])
+    one.reserve_calls(NOON, {"openai": 1})
+    (call,) = one.prepare().calls
+    one.settle(call, served(call), 1_000_000 * call.most)
+    other.take(map(queued, range(4, 404)))
+    made: list[int] = []
+    while len(made) < 200:
+        other.reserve_calls(NOON, {"openai": 4})
+        calls = other.prepare().calls
+        for each in calls:
+            other.settle(each, served(each), 1)
+        made.append(len(calls))
+    assert made[0] == 1
+    assert max(made) == 4, "what costs as usual is as dear as usual again"
+
+
 @pytest.mark.parametrize("by", ["shared", "stored"])
 def test_what_one_partition_learned_of_a_judges_price_holds_for_others_and_after_a_restart(by: str) -> None:
     overruns = Overruns()

@@ -16,6 +16,7 @@ from turnsignal.stream.judging.judges import (
     warn_of_families,
 )
 from turnsignal.stream.judging.rubric_files import choose_rubric
+from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.suite import Suite, parse_suite
 
 PRICED = """
@@ -171,3 +172,8 @@ def test_every_model_of_a_judge_is_looked_at_for_the_family_of_a_judged_one() ->
     (warning,) = warn_of_families([part], ["gpt-3.5-turbo", "llama-3"])
     assert "gpt-4o is of the family of gpt-3.5-turbo" in warning
     assert warn_of_families([part], []) == []
+
+
+def test_what_a_newer_version_takes_out_makes_no_other_judge_and_what_the_operator_chooses_does() -> None:
+    assert Redaction().chosen == "f9b5fccc5554", "as it was when judges were remembered first"
+    assert Redaction(builtin=("email",)).chosen != Redaction().chosen

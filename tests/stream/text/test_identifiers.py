@@ -41,6 +41,9 @@ FOUND = [  # kind, text with what is found between ‹ ›
     ("secret", "password: ‹hunter2secret›, api_key=‹abcd1234efgh5678›"),
     ("secret", '{"client_secret": "‹a1-b2-c3-d4›"}; AccountName=x;AccountKey=‹aBcD1234/+aBcD1234==›;'),
     ("secret", "DB_PASSWORD=‹hunter2secret›, AWS_SECRET_ACCESS_KEY=‹wJalrXUtnFEMI/K7MDENG›, token: ‹abcd1234efgh›"),
+    ("secret", 'PGPASSWORD=‹hunter2hunter2›, DB_PASS=‹hunter2hunter2›, dbPassword := "‹hunter2hunter2›"'),
+    ("secret", "--password ‹hunter2hunter2›, <password>‹hunter2hunter2›, 'password' => '‹hunter2hunter2›'"),
+    ("secret", 'ENCRYPTION_KEY=‹abcd1234efgh5678›, "accessToken":"‹abcd1234efgh5678›"'),
     ("secret", "my password is ‹hunter2secret›; das Passwort lautet ‹geheim123456›"),
     ("secret", "Authorization: Basic ‹dXNlcjpwYXNzd29yZDEyMw==›"),
     ("secret", "https://bob:‹secret›@host/x and redis://:‹p4ss›@cache:6379"),
@@ -72,7 +75,7 @@ NOTHING = [
     "50%40 off, npm i lodash%404.17.21, price@＠, 7＠8.9",
     "xai-powered-assistants-with-many-features, SG.assistants.which-are-cheap, r8_and_some, dop_v1_token",
     "200.300.4000, 300-400-5000 MHz, 001 002 003 004, +100000000 points, +1234567890 rows",
-    "Authorization: Basic authentication is used; the token is required; see https://x.example/a:b@c",
+    "Authorization: Basic authentication is used; the token is version2.1; the token is required; see https://x.example/a:b@c",
     "Bearer of good news about everything, eyJust.a.word",
 ]
 
