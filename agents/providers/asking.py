@@ -7,7 +7,6 @@ import traceback
 from turnsignal.agents.providers.protocol import ProviderCall, ProviderError, ProviderReply
 from turnsignal.agents.providers.throttling import Attempts, ThrottledEndpoint
 from turnsignal.stream.judging.budget import Budget, Overruns
-from turnsignal.stream.judging.docket import SUSPECT
 from turnsignal.stream.judging.docket_entries import ReservedCall
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.inquiry import Inquiry, Judgement
@@ -39,8 +38,7 @@ class SharedBudget:
 
     def settle(self, judge: str, greatest: int, most: int, cost: int) -> None:
         """Put the real cost in the place of what was reserved, and let others try again."""
-        if cost > most or self._overruns.knows(judge):
-            self._overruns.on_cost(judge, greatest, cost)
+        self._overruns.on_cost(judge, greatest, cost)
         self._budget.settle(most, cost)
         self._settled.set()
         self._settled = asyncio.Event()
@@ -76,7 +74,7 @@ class JudgeAsker:
 
     async def answer(self, call: ReservedCall) -> tuple[Verdict, int]:
         """Return the verdict of a call that the docket has named, and what it cost in billionths."""
-        asked = _Asked(identify(call.exchange, self._judge), tells=call.attempt <= SUSPECT)
+        asked = _Asked(identify(call.exchange, self._judge), tells=not call.is_suspect)
         inquiry = begin_inquiry(self._judge, call.material)
         return await self._verdict(call.exchange, call.material, inquiry, asked), asked.cost
 

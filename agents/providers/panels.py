@@ -8,7 +8,6 @@ from itertools import chain
 from turnsignal.agents.providers.asking import JudgeAsker, SharedBudget
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
 from turnsignal.stream.judging.deliberation import Deliberation
-from turnsignal.stream.judging.docket import SUSPECT
 from turnsignal.stream.judging.docket_entries import ReservedCall
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.judges import NANO, Judge
@@ -27,7 +26,7 @@ class PanelAsker:
 
     async def answer(self, call: ReservedCall) -> tuple[Verdict, int]:
         """Return the verdict of a call that the docket has named, and what it cost in billionths."""
-        verdict = await self.ask(call.exchange, tells=call.attempt <= SUSPECT)
+        verdict = await self.ask(call.exchange, tells=not call.is_suspect)
         return verdict, round(verdict.cost * NANO)
 
     async def ask(self, exchange: ExchangeRecord, *, tells: bool = True) -> Verdict:

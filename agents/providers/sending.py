@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 from turnsignal.agents.providers.panels import make_asker
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
-from turnsignal.stream.judging.docket import SUSPECT
 from turnsignal.stream.judging.docket_entries import ReservedCall
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.repeats import is_repeated, with_repeat
@@ -94,7 +93,7 @@ class CallSender:
         self._claim(partition, suspects)
         if self._alone is None:
             return self._capacity(partition, wanted)
-        if tried := [flight for flight in self._flying[self._alone].values() if flight.call.attempt > SUSPECT]:
+        if tried := [flight for flight in self._flying[self._alone].values() if flight.call.is_suspect]:
             if self._is_young(tried):
                 return Capacity({}, partition == self._alone)
             taken = {flight.call.judge.endpoint_name for flight in tried}
@@ -174,7 +173,7 @@ class CallSender:
     def _end(self, partition: int, task: asyncio.Task[None]) -> None:
         flight = self._flying[partition].pop(task)
         name = flight.call.judge.endpoint_name
-        if flight.call.attempt > SUSPECT:
+        if flight.call.is_suspect:
             now = asyncio.get_running_loop().time()
             self._resting = now + (now - flight.began)
             if self._alone is not None:
@@ -191,7 +190,8 @@ class CallSender:
         """Let a partition have all endpoints for itself while one of its suspects can be asked about."""
         if self._alone is not None and self._alone != partition:
             return
-        self._suspects = {name for name in suspects if not self.endpoints[name].open_for and not self._rests(partition)}
+        ready = {name for name in suspects if not self.endpoints[name].open_for}
+        self._suspects = set() if ready and self._rests(partition) else ready
         if self._suspects:
             self._alone = partition
             if not self._is_said:
@@ -203,7 +203,7 @@ class CallSender:
 
     def _rests(self, partition: int) -> bool:
         """Say whether others have their turn, and wake everybody when it is over."""
-        tried = any(flight.call.attempt > SUSPECT for flight in self._flying[partition].values())
+        tried = any(flight.call.is_suspect for flight in self._flying[partition].values())
         if tried or self._resting <= asyncio.get_running_loop().time():
             return False
         self._wake_at(self._resting)

@@ -213,11 +213,8 @@ class JudgedMemory(msgspec.Struct, array_like=True):
     @property
     def waits_since(self) -> float:
         """Event time of the newest verdict whose exchange has not come; −inf where none waits."""
-        waits = float("-inf")
-        for exchange in self.exchanges:  # in the order of their times
-            if exchange.state == _UNKNOWN:
-                waits = exchange.time
-        return waits
+        waiting = self.waiting()
+        return waiting[-1].time if waiting else float("-inf")  # in the order of their times
 
     def means(self) -> dict[str, JudgedMean]:
         """Return what counts, by scorer; of those that have judged anything."""

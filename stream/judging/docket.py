@@ -18,6 +18,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from turnsignal.stream.judging.budget import MOST_MONEY, Budget, Overruns
 from turnsignal.stream.judging.deliberation import Deliberation, is_measured
 from turnsignal.stream.judging.docket_entries import (
+    ATTEMPTS,
+    SUSPECT,
     DocketResult,
     HeldExchange,
     Question,
@@ -38,8 +40,6 @@ from turnsignal.stream.records.verdicts import Unjudged, Verdict
 
 MOST_HELD = 1_000  #: exchanges from the lowest undecided one on
 MOST_BYTES = 16_000_000  #: of exchanges that wait or are asked about
-ATTEMPTS = 3  #: times that an exchange may be in flight when a worker ends
-SUSPECT = ATTEMPTS - 1  #: such times, after which it is asked about while no other is
 DAY = 86_400  #: seconds
 
 

@@ -8,6 +8,9 @@ from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import Material
 from turnsignal.stream.records.verdicts import Verdict
 
+ATTEMPTS = 3  #: times that an exchange may be in flight when a worker ends
+SUSPECT = ATTEMPTS - 1  #: such times, after which it is asked about while no other is
+
 
 class QueuedExchange(NamedTuple):
     """One exchange of the topic. written: when, in seconds since 1970; size: bytes."""
@@ -27,6 +30,11 @@ class ReservedCall(NamedTuple):
     material: Material
     attempt: int
     most: int
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether its exchange was in flight at so many ends of workers that it may be what ends them."""
+        return self.attempt > SUSPECT
 
 
 class DocketResult(NamedTuple):

@@ -50,6 +50,8 @@ def spoken_to(sentences: Iterable[str], names: Collection[str]) -> list[str]:
 
     "She" and "he" go on about it behind a sentence that is about nobody else: "Cora is brief. She never …".
     """
+    if not names:
+        return list(sentences)
     own = next((name for name in names if not name.islower()), "")
     addressed: list[str] = []
     is_own = False
@@ -65,7 +67,7 @@ def _spoken_to(sentence: str, names: Collection[str]) -> str:
     masked = mask(sentence)
     parts: list[str] = []
     end = 0
-    for match in _SUBJECT.finditer(masked) if names else ():
+    for match in _SUBJECT.finditer(masked):
         acts = _SAYS["acts"].match(masked[match.end() :])
         is_own = (match["name"] or match["word"].casefold()) in names and match.start(1) >= end
         if not is_own or (acts is None and not match["own"]):

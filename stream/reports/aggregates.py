@@ -305,8 +305,8 @@ class Aggregates:
         self, conversation: OpenConversation, turn_id: str, release: Release, around: Exchange, *, bare: bool
     ) -> None:
         """Count a bare reply to what an answer asked last, in place of what was known to follow it."""
-        change, question = bare - (turn_id in conversation.replied), closing_question(around.response)
-        if change and question is not None:
+        change = bare - (turn_id in conversation.replied)
+        if change and (question := closing_question(around.response)) is not None:
             self._values(conversation, release)[self._place[question] + 1] += change
             others = tuple(name for name in conversation.replied if name != turn_id)
             conversation.replied = (*others[1 - OPEN_ANSWERS :], turn_id) if bare else others

@@ -8,8 +8,8 @@ from turnsignal.agents.providers.protocol import ProviderCall, ProviderError, Pr
 from turnsignal.agents.providers.sending import CallSender, Capacity
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
 from turnsignal.stream.judging.breaker import AFTER
-from turnsignal.stream.judging.docket import ATTEMPTS, Docket
-from turnsignal.stream.judging.docket_entries import ReservedCall
+from turnsignal.stream.judging.docket import Docket
+from turnsignal.stream.judging.docket_entries import ATTEMPTS, ReservedCall
 from turnsignal.stream.judging.judges import EndpointPart
 from turnsignal.stream.records.verdicts import Unjudged, Verdict
 

@@ -14,8 +14,8 @@ from tests.stream.judging.exchanges import an_exchange
 from turnsignal.stream.errors import SchemaError
 from turnsignal.stream.judging.budget import partition_budget
 from turnsignal.stream.judging.deliberation import is_anchor
-from turnsignal.stream.judging.docket import ATTEMPTS, DAY, Docket
-from turnsignal.stream.judging.docket_entries import QueuedExchange, ReservedCall
+from turnsignal.stream.judging.docket import DAY, Docket
+from turnsignal.stream.judging.docket_entries import ATTEMPTS, QueuedExchange, ReservedCall
 from turnsignal.stream.judging.docket_state import STATE
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge, JudgePart, PricePart

@@ -8,8 +8,8 @@ import pytest
 
 from tests.stream.judging.test_docket import FIRST, MOST, NOON, a_judge, queued, served
 from turnsignal.stream.judging.budget import MOST_MONEY, Budget
-from turnsignal.stream.judging.docket import ATTEMPTS, SUSPECT, Docket
-from turnsignal.stream.judging.docket_entries import ReservedCall
+from turnsignal.stream.judging.docket import Docket
+from turnsignal.stream.judging.docket_entries import ATTEMPTS, SUSPECT, ReservedCall
 from turnsignal.stream.judging.docket_state import STATE, decode_docket
 from turnsignal.stream.judging.forgotten import SLACK, ForgottenConversations
 from turnsignal.stream.judging.remembered import CACHED
