@@ -8,7 +8,9 @@ from collections.abc import Sequence
 
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.pairing import ASSISTANT, TOGETHER, KeptTurn, asked, exchange
+from turnsignal.stream.follow_ups.commands import obeys
 from turnsignal.stream.follow_ups.contexts import CLOSING
+from turnsignal.stream.follow_ups.failures import acknowledges
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.sentences import WORDS
 from turnsignal.stream.text.wordplay import words_of
@@ -28,3 +30,11 @@ def is_small_talk(kept: Sequence[KeptTurn], rules: FollowUpRules) -> bool:
         return rules.read(Exchange("", "", text) if answered is None else exchange(kept, answered, text)).closes
     except Exception:  # a rule that fails is our bug, and no reason to take a question for none
         return False
+
+
+def suffices(response: str, kept: Sequence[KeptTurn], rules: FollowUpRules) -> bool:
+    """Say whether no more than an "OK" is an answer: to a command, and to small talk; kept: turns before the answer."""
+    if not acknowledges(response):
+        return False
+    begin, end = asked(kept, len(kept))
+    return is_small_talk(kept, rules) or obeys(response, TOGETHER.join([turn.text for turn in kept[begin:end]]))

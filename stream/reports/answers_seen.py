@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn
-from turnsignal.stream.follow_ups.failures import acknowledges, asks_back
+from turnsignal.stream.follow_ups.failures import asks_back
 from turnsignal.stream.follow_ups.rules import FollowUpRules
-from turnsignal.stream.follow_ups.small_talk import is_small_talk
+from turnsignal.stream.follow_ups.small_talk import is_small_talk, suffices
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
@@ -21,7 +21,7 @@ from turnsignal.stream.statistics.claims import DOCUMENTS, FAILED, SAME_LANGUAGE
 
 _OPEN = 10_000  #: conversations whose last turns are remembered
 _KEPT = 6  #: turns of each
-_READ = 400  #: characters of a question
+_READ = 400  #: characters of a question, and of the end of an answer
 
 
 class SeenAnswer(NamedTuple):
@@ -113,16 +113,18 @@ class AnswersSeen:
             seen = self._seen.setdefault(turn.conversation_id, SeenAnswers())
             if turn.turn_id not in seen.documents:
                 self._count(seen, turn, kept)
-        kept.append(KeptTurn(turn.turn_id, turn.role, turn.time, turn.text[:_READ] if turn.role == USER else ""))
+        text = turn.text[:_READ] if turn.role == USER else turn.text[-_READ:]  # where an answer asks, it does at its end
+        kept.append(KeptTurn(turn.turn_id, turn.role, turn.time, text))
         del kept[:-_KEPT]
 
     def _count(self, seen: SeenAnswers, turn: Turn, kept: list[KeptTurn]) -> None:
         given = seen.documents[turn.turn_id] = len(turn.retrieved)
-        failed, asked = self._rules.failures.is_failing(turn.text), not is_small_talk(kept, self._rules)
-        failed = failed and (asked or not acknowledges(turn.text))
-        figures: dict[str, float] = {FAILED: failed} if failed or asked else {}
-        if (failed or asked) and not asks_back(turn.text):
-            figures[WITH_DOCUMENTS] = given > 0
+        failed = self._rules.failures.is_failing(turn.text) and not suffices(turn.text, kept, self._rules)
+        figures: dict[str, float] = {}
+        if failed or not is_small_talk(kept, self._rules):
+            figures[FAILED] = failed
+            if not asks_back(turn.text):
+                figures[WITH_DOCUMENTS] = given > 0
         if given:
             figures[DOCUMENTS] = DOCUMENTS_GIVEN.fraction(given)
         if turn.vote is not None:

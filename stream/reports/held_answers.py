@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from turnsignal.stream.checks.protocol import Result
-from turnsignal.stream.conversations.pairing import ASKED, TOGETHER, USER, KeptTurn, asked
+from turnsignal.stream.conversations.pairing import ASKED, USER, KeptTurn
 from turnsignal.stream.conversations.state import Conversation
-from turnsignal.stream.follow_ups.commands import obeys
-from turnsignal.stream.follow_ups.failures import acknowledges, asks_back, hands_over
-from turnsignal.stream.follow_ups.small_talk import is_small_talk
+from turnsignal.stream.follow_ups.failures import asks_back, hands_over
+from turnsignal.stream.follow_ups.small_talk import is_small_talk, suffices
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.pipeline.scoring import Scored
 from turnsignal.stream.records.turns import Turn
@@ -112,11 +111,7 @@ class AnswerReader:
         """Say whether an answer is empty, an error or a refusal; to a command "OK" is an answer, as to thanks."""
         rules = self._suite.follow_up_rules
         is_failing = rules.failures.find_ahead if len(text) <= self._kept_whole else rules.failures.is_failing
-        if not is_failing(text) or not acknowledges(text):
-            return is_failing(text)
-        begin, end = asked(state.kept, len(state.kept))
-        prompt = TOGETHER.join([turn.text for turn in state.kept[begin:end]])
-        return not is_small_talk(state.kept, rules) and not obeys(text, prompt)
+        return is_failing(text) and not suffices(text, state.kept, rules)
 
     def read(
         self,

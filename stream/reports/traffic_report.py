@@ -7,10 +7,10 @@ from typing import Any
 
 from turnsignal.stream.citations.reader import Citations
 from turnsignal.stream.conversations.exchanges import Response
+from turnsignal.stream.conversations.pairing import USER, KeptTurn
 from turnsignal.stream.diagnosis import Level
 from turnsignal.stream.errors import Refused
-from turnsignal.stream.follow_ups.commands import obeys
-from turnsignal.stream.follow_ups.failures import Failures
+from turnsignal.stream.follow_ups.small_talk import suffices
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.records.turns import MAX_SHORT, Truth, Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
@@ -65,7 +65,7 @@ class TrafficReport:
         self._signals = signals
         self._on_labelled = on_labelled
         self._unranked = unranked or {}
-        self._failures = Failures()
+        self._rules = suite.follow_up_rules
         self._read = suite.citations.reader()
         self._held: dict[str, Turn] = {}  # superseded, and an answer all the same where only a line follows
         self._asked: OrderedDict[str, tuple[Truth | None, str, bool]] = OrderedDict()
@@ -88,8 +88,9 @@ class TrafficReport:
 
     def _take_answer(self, turn: Turn) -> None:
         """Count an answer, unless another turn of its run may be the answer."""
-        asked = self._asked.get(turn.conversation_id)
-        failed = self._failures.is_failing(turn.text) and not (asked is not None and obeys(turn.text, asked[1]))
+        failed = self._rules.failures.is_failing(turn.text)
+        if failed and (asked := self._asked.get(turn.conversation_id)) is not None:
+            failed = not suffices(turn.text, [KeptTurn("", USER, turn.time, asked[1])], self._rules)
         run = RunTurn(failed, bool(turn.retrieved))
         superseded = self._signals.is_superseded(turn.conversation_id, turn.turn_id)
         earlier = self._held.pop(turn.conversation_id, None)

@@ -77,3 +77,12 @@ def test_of_turns_in_a_row_one_is_the_answer() -> None:
     assert (found.means()["failed"], found.means()["answers_with_documents"]) == (0.0, 1.0)
     assert found.first is not None
     assert found.first.documents == first_documents(["d1", "d2"])
+
+
+def test_ok_to_a_command_and_to_a_closing_no_is_an_answer() -> None:
+    assert seen(turn(1, "user", "Turn on the hall lights"), turn(2, "assistant", "OK")).means()["failed"] == 0.0
+    assert seen(turn(1, "user", QUESTION), turn(2, "assistant", "OK")).means()["failed"] == 1.0
+    offer = "Open Settings and choose your order. " * 20 + "Is there anything else I can help you with?"
+    found = seen(turn(1, "user", QUESTION), turn(2, "assistant", offer), turn(3, "user", "no"), turn(4, "assistant", "OK"))
+    assert found.means()["failed"] == 0.0
+    assert found.means()["answers_with_documents"] == 0.0  # of one answer

@@ -3,6 +3,7 @@
 from typing import Any
 
 import orjson
+import pytest
 
 from turnsignal.stream.records.turns import decode_turn
 from turnsignal.stream.reports.article_text import describe_overlap
@@ -18,9 +19,10 @@ def report(
     rows: dict[str, dict[str, float]],
     unranked: dict[tuple[str, str | None], str] | None = None,
     superseded: str = "",
+    suite: Suite | None = None,
 ) -> dict[str, Any]:
     """Report on turns of conversations; rows: scores by conversation, of its answer t2; superseded: one where t3 is."""
-    suite = Suite()
+    suite = suite or Suite()
     signals = RowSignals("nDCG@5", suite.thresholds.model_dump())
     for name, scores in rows.items():
         named = [{"scorer": scorer, "value": value} for scorer, value in scores.items()]
@@ -80,6 +82,18 @@ def test_labels_on_some_of_the_turns_decide_there_and_the_diagnosis_elsewhere() 
 def test_an_answer_that_is_an_error_fails_whatever_the_user_says() -> None:
     made = report(asked(), answered(text="Internal error 500."), rows={"c": HELPED})
     assert failed(made) == {"generation": 1}
+
+
+@pytest.mark.parametrize(("said", "fails"), [("Turn on the hall lights", {}), ("thanks!", {}), ("How?", {"generation": 1})])
+def test_ok_is_an_answer_to_a_command_and_to_thanks(said: str, fails: dict[str, int]) -> None:
+    assert failed(report(asked(text=said), answered(text="OK"), rows={"c": HELPED})) == fails
+
+
+def test_what_the_suite_calls_failing_fails() -> None:
+    suite = Suite.model_validate({"conversations": {"failed": ("^computer says no",)}})
+    assert failed(report(asked(), answered(text="Computer says no."), rows={"c": HELPED}, suite=suite)) == {
+        "generation": 1
+    }
 
 
 def test_documents_are_not_said_to_be_right_where_citations_say_nothing_of_them() -> None:
