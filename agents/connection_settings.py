@@ -8,7 +8,6 @@ import ssl
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from aiokafka.helpers import create_ssl_context
 from pydantic import AfterValidator, BaseModel, Field, SecretStr, model_validator
 
 from turnsignal.agents.environment import PREFIX, read_brokers
@@ -79,6 +78,8 @@ class ConnectionSettings(BaseModel):
         """
         if "SSL" not in self.security_protocol:
             return None
+        from aiokafka.helpers import create_ssl_context  # it brings all of the client, which most commands do without
+
         password = self.ssl_key_password.get_secret_value() if self.ssl_key_password else ""
         try:
             context: ssl.SSLContext = create_ssl_context(

@@ -35,7 +35,7 @@ from turnsignal.stream.measures import parse_measure
 from turnsignal.stream.measures.protocol import Measure
 from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
 from turnsignal.stream.redaction import Redaction
-from turnsignal.stream.statistics.claims import PRIMARIES
+from turnsignal.stream.statistics.directions import PRIMARIES
 from turnsignal.stream.text.toml import parse_toml
 
 #: parts that move no score; a verdict carries its judge's own digest

@@ -12,7 +12,7 @@ from turnsignal.agents.demo.live_comparison import ReleaseChange
 from turnsignal.agents.demo.live_statistics import LiveStatistics
 from turnsignal.agents.demo.trends import RunningMean
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP
-from turnsignal.stream.statistics.claims import CHANGED, SAME, WASTED, WORSE
+from turnsignal.stream.statistics.directions import CHANGED, SAME, WASTED, WORSE
 
 SHARES = (CLARIFICATION_FREE, CITED, DANGLING)  #: figures that read better as a percentage
 NAMES = {FOLLOW_UP: "follow-up"}  #: of figures, where people say something else

@@ -19,7 +19,7 @@ from turnsignal.agents.demo.live_statistics import BadExchange, LiveStatistics, 
 from turnsignal.agents.demo.trends import scale
 from turnsignal.agents.report.escaping import plain
 from turnsignal.stream.pipeline.metric_deltas import Release
-from turnsignal.stream.statistics.claims import CHANGED, WORSE
+from turnsignal.stream.statistics.directions import CHANGED, WORSE
 
 STYLES = {WORSE: "bold red", CHANGED: "bold yellow"}
 BARS = {WORSE: "bold white on red", CHANGED: "bold black on yellow"}

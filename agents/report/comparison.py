@@ -10,7 +10,7 @@ from rich.text import Text
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.tables import add, fold, indent, make_table, number
 from turnsignal.stream.reports.paired import EQUIVALENT, IDENTICAL
-from turnsignal.stream.statistics.claims import BETTER, CHANGED, WENT_WORSE, WORSE
+from turnsignal.stream.statistics.directions import BETTER, CHANGED, WENT_WORSE, WORSE
 from turnsignal.stream.text.counts import share_of
 from turnsignal.stream.text.signed import signed, signed_percent
 from turnsignal.stream.text.visible import capital

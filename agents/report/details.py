@@ -16,7 +16,7 @@ from turnsignal.stream.follow_ups.failures import MEANING
 from turnsignal.stream.records.scores import FOLLOW_UP
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
 from turnsignal.stream.reports.release_figures import WITHIN
-from turnsignal.stream.statistics.claims import BETTER, CHANGED, FREE_CONVERSATIONS, OUTCOMES, WORSE
+from turnsignal.stream.statistics.directions import BETTER, CHANGED, FREE_CONVERSATIONS, OUTCOMES, WORSE
 from turnsignal.stream.text.signed import signed, signed_percent
 
 #: Said under debiased nDCGs; measured over three strengths of position bias and three kinds of relevance.

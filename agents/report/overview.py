@@ -15,7 +15,7 @@ from turnsignal.agents.report.unread import describe_dead_letters, describe_set_
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, Unscored
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
 from turnsignal.stream.reports.findings import Finding, UnscoredScorers
-from turnsignal.stream.statistics.claims import BETTER, CHANGED, WORSE
+from turnsignal.stream.statistics.directions import BETTER, CHANGED, WORSE
 from turnsignal.stream.text.counts import count_of
 
 ROWS = 12  #: releases that are shown; the summary has them all

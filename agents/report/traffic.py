@@ -12,7 +12,7 @@ from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.routing import format_routing
 from turnsignal.agents.report.tables import add, fold, make_table, number
 from turnsignal.stream.reports.article_text import describe_blame, describe_overlap, describe_pair, describe_several
-from turnsignal.stream.statistics.claims import SAME
+from turnsignal.stream.statistics.directions import SAME
 from turnsignal.stream.text.signed import signed
 
 _NAME = 60  # characters of a name

@@ -17,7 +17,7 @@ from turnsignal.stream.records.scores import (
     FOLLOW_UP_PRECISION,
     ROUTING,
 )
-from turnsignal.stream.statistics.claims import VOTE, WASTED
+from turnsignal.stream.statistics.directions import VOTE, WASTED
 
 #: scorers of every suite, beside its measures and checks
 FIXED = (

@@ -35,7 +35,7 @@ from turnsignal.stream.records.regressions import (
     Incident,
     ScorerChange,
 )
-from turnsignal.stream.statistics.claims import BETTER, WORSE
+from turnsignal.stream.statistics.directions import BETTER, WORSE
 
 CLOSES = {ACCEPT: ACCEPTED, REBASE: REBASED}  #: decision → as what it closes incidents
 MAX_CHANGES = 100  #: that an incident keeps; scorers' names come from a topic

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from turnsignal.stream.detection.backtest import BackTest
 from turnsignal.stream.detection.detector import DAY, PAGE, PAGE_DAYS
 from turnsignal.stream.records.regressions import Incident
-from turnsignal.stream.statistics.claims import BETTER
+from turnsignal.stream.statistics.directions import BETTER
 
 LASTS = 7 * DAY  #: seconds after its begin in which a known incident can be detected, where its end is not given
 AFTER = DAY  #: seconds after its end in which it still can

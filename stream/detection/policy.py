@@ -6,7 +6,7 @@ import msgspec
 
 from turnsignal.stream.detection.detector import HIGHER, LOWER, PAGE, PAGE_DAYS, TICKET_DAYS, VERSION, Alarm, Paging
 from turnsignal.stream.detection.rollout import ALPHA
-from turnsignal.stream.statistics.claims import DIRECTIONS, HIGH, WORSE
+from turnsignal.stream.statistics.directions import DIRECTIONS, HIGH, WORSE
 
 
 class AlertPolicy(msgspec.Struct, frozen=True):

@@ -30,7 +30,7 @@ from turnsignal.stream.records.scores import (
     row_id,
 )
 from turnsignal.stream.records.summaries import Summary
-from turnsignal.stream.statistics.claims import FREE_CONVERSATIONS
+from turnsignal.stream.statistics.directions import FREE_CONVERSATIONS
 from turnsignal.stream.suite import Suite
 
 ENDED = pairing_key(Outcome.ENDED, "")  #: the pairing of a response that nothing followed

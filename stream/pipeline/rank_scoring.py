@@ -18,7 +18,7 @@ from turnsignal.stream.measures.order import has_usual_ranks, in_order, in_retri
 from turnsignal.stream.measures.protocol import Measure
 from turnsignal.stream.pipeline.compliance import EncodedScores
 from turnsignal.stream.records.scores import Score, Unscored
-from turnsignal.stream.statistics.claims import WASTED
+from turnsignal.stream.statistics.directions import WASTED
 from turnsignal.stream.suite import Suite
 
 _REMEMBERED = 1_000  #: combinations of ranks that are kept

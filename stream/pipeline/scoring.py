@@ -35,7 +35,7 @@ from turnsignal.stream.records.scores import (
     Unscored,
 )
 from turnsignal.stream.records.turns import Truth, Turn
-from turnsignal.stream.statistics.claims import DIRECTIONS, LOW, WASTED
+from turnsignal.stream.statistics.directions import DIRECTIONS, LOW, WASTED
 from turnsignal.stream.suite import CheckPart, Suite
 from turnsignal.stream.truth.stages import Signals
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from turnsignal.stream.detection.detector import HIGHER, LOWER, PAGE, TICKET, USUAL, Alarm, Detector, Paging
 from turnsignal.stream.detection.policy import meaning_of
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
-from turnsignal.stream.statistics.claims import WORSE
+from turnsignal.stream.statistics.directions import WORSE
 
 Gauge = tuple[str, tuple[str | None, ...]]  #: which family, and its labels
 

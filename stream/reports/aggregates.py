@@ -34,7 +34,7 @@ from turnsignal.stream.reports.review import Review
 from turnsignal.stream.reports.unversioned import Unversioned
 from turnsignal.stream.reports.user_sums import digest
 from turnsignal.stream.reports.worst import WorstExchanges
-from turnsignal.stream.statistics.claims import VOTE
+from turnsignal.stream.statistics.directions import VOTE
 from turnsignal.stream.suite import Suite
 from turnsignal.stream.text.spoken_languages import glance
 

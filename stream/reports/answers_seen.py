@@ -17,7 +17,7 @@ from turnsignal.stream.reports.answer_runs import RunTurn
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
 from turnsignal.stream.reports.question_language import match_languages
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN
-from turnsignal.stream.statistics.claims import DOCUMENTS, FAILED, SAME_LANGUAGE, VOTE, WITH_DOCUMENTS
+from turnsignal.stream.statistics.directions import DOCUMENTS, FAILED, SAME_LANGUAGE, VOTE, WITH_DOCUMENTS
 
 _OPEN = 10_000  #: conversations whose last turns are remembered
 _KEPT = 6  #: turns of each
@@ -113,7 +113,9 @@ class AnswersSeen:
             seen = self._seen.setdefault(turn.conversation_id, SeenAnswers())
             if turn.turn_id not in seen.documents:
                 self._count(seen, turn, kept)
-        text = turn.text[:_READ] if turn.role == USER else turn.text[-_READ:]  # where an answer asks, it does at its end
+        text = (
+            turn.text[:_READ] if turn.role == USER else turn.text[-_READ:]
+        )  # where an answer asks, it does at its end
         kept.append(KeptTurn(turn.turn_id, turn.role, turn.time, text))
         del kept[:-_KEPT]
 

@@ -20,7 +20,7 @@ from turnsignal.stream.records.turns import MAX_ID, decode_turn
 from turnsignal.stream.reports.answers_seen import AnswersSeen, SeenAnswers
 from turnsignal.stream.reports.first_answers import FirstAnswer
 from turnsignal.stream.reports.paired import PairedScores
-from turnsignal.stream.statistics.claims import CHECKS_APPLIED, CITES_ALL, CITES_TOP, WASTED
+from turnsignal.stream.statistics.directions import CHECKS_APPLIED, CITES_ALL, CITES_TOP, WASTED
 
 _Row = Mapping[str, Any]
 _SEVERAL = "several"  # label of a conversation whose answers have different ones

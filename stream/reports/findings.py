@@ -18,7 +18,7 @@ from turnsignal.stream.reports.release_order import BY_CONVERSATIONS, BY_NAME
 from turnsignal.stream.reports.release_totals import MAX_RELEASES, OTHER_RELEASES
 from turnsignal.stream.reports.unversioned import tell_models_apart
 from turnsignal.stream.reports.where_to_work import broken_instructions, where_to_work
-from turnsignal.stream.statistics.claims import (
+from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     BETTER,
     CHANGED,

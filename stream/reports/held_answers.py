@@ -22,7 +22,8 @@ from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, f
 from turnsignal.stream.reports.question_language import match_languages
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
 from turnsignal.stream.reports.worst import WorstExchange
-from turnsignal.stream.statistics.claims import (
+from turnsignal.stream.statistics.closing_habit import REPLIES
+from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     CHECKS_APPLIED,
     CITES_ALL,
@@ -33,7 +34,6 @@ from turnsignal.stream.statistics.claims import (
     WASTED,
     WITH_DOCUMENTS,
 )
-from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.suite import Suite
 
 

@@ -18,7 +18,8 @@ from turnsignal.stream.records.scores import FOLLOW_UP, Stage
 from turnsignal.stream.reports.first_answers import FirstAnswers
 from turnsignal.stream.reports.paired_rows import Row
 from turnsignal.stream.reports.release_figures import SCALES, ranked_figures
-from turnsignal.stream.statistics.claims import (
+from turnsignal.stream.statistics.claims import Claim, claims, said_nothing, says_nothing
+from turnsignal.stream.statistics.directions import (
     CITES_TOP,
     DOCUMENTS,
     OUTCOMES,
@@ -29,11 +30,7 @@ from turnsignal.stream.statistics.claims import (
     SMALL,
     UNHEARD,
     WASTED,
-    Claim,
-    claims,
     coverage_name,
-    said_nothing,
-    says_nothing,
 )
 from turnsignal.stream.statistics.intervals import Clusters, Difference, t_quantile, t_tails
 from turnsignal.stream.statistics.sample_size import least_shown, level_of

@@ -40,7 +40,8 @@ from turnsignal.stream.reports.release_totals import (
     begun_by,
 )
 from turnsignal.stream.reports.unattributed import Unattributed
-from turnsignal.stream.statistics.claims import (
+from turnsignal.stream.statistics.closing_habit import REPLIES
+from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     CHECKS_APPLIED,
     CITES_ALL,
@@ -52,7 +53,6 @@ from turnsignal.stream.statistics.claims import (
     VOTE,
     WITH_DOCUMENTS,
 )
-from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.intervals import Clusters
 
 #: figures of answers that no scorer of a response gives

@@ -8,7 +8,8 @@ from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.measures import parse_measure
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
 from turnsignal.stream.reports.user_spread import UserSpread, compared_estimates
-from turnsignal.stream.statistics.claims import ANSWER_SECONDS, DOCUMENTS, WASTED, Claim
+from turnsignal.stream.statistics.claims import Claim
+from turnsignal.stream.statistics.directions import ANSWER_SECONDS, DOCUMENTS, WASTED
 from turnsignal.stream.statistics.intervals import Difference, Estimate, difference
 
 PLATFORMS, LANGUAGES, BOTH = "platforms", "languages", "platforms and languages"

@@ -33,27 +33,23 @@ from turnsignal.stream.reports.release_totals import (
 )
 from turnsignal.stream.reports.standardised import FEWEST, within_parts
 from turnsignal.stream.reports.user_spread import UserSpread, compared_estimates, mean_by_user, rate_by_user
-from turnsignal.stream.statistics.claims import (
+from turnsignal.stream.statistics.claims import PROMISE, Claim, claims, said_nothing, says_nothing
+from turnsignal.stream.statistics.closing_habit import REPLIES
+from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     CHANGED,
     CITES_TOP,
     DOCUMENTS,
     FREE_CONVERSATIONS,
     OUTCOMES,
-    PROMISE,
     SAME,
     SAME_DOCUMENTS,
     SAME_FIRST,
     SHORT_FIRST,
     UNHEARD,
     WITH_DOCUMENTS,
-    Claim,
-    claims,
     coverage_name,
-    said_nothing,
-    says_nothing,
 )
-from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.intervals import (
     Difference,
     Estimate,

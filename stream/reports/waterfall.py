@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from turnsignal.stream.reports.answers import Answers, StageTable, clusters
-from turnsignal.stream.statistics.claims import PROMISE, SAME
+from turnsignal.stream.statistics.claims import PROMISE
+from turnsignal.stream.statistics.directions import SAME
 from turnsignal.stream.statistics.intervals import Difference, Estimate, Interval, adjust, difference, mean_over_turns
 from turnsignal.stream.truth.stages import AnswerStage, Basis
 

@@ -10,7 +10,7 @@ from turnsignal.stream.reports.waterfall import (
     compare_stages,
     lost_evidence,
 )
-from turnsignal.stream.statistics.claims import SAME
+from turnsignal.stream.statistics.directions import SAME
 from turnsignal.stream.text.visible import capital
 from turnsignal.stream.truth.stages import AnswerStage
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from turnsignal.stream.diagnosis import DIAGNOSES, Level, WorkOn
-from turnsignal.stream.statistics.claims import FAILED
+from turnsignal.stream.statistics.directions import FAILED
 from turnsignal.stream.text.counts import listed, share_of
 
 _NAMED = 3  #: instructions that a sentence names

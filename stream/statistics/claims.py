@@ -30,116 +30,45 @@ import math
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION
+from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE
 from turnsignal.stream.statistics.closing_habit import ClosingHabit
+from turnsignal.stream.statistics.directions import (
+    BETTER,
+    BY_USERS,
+    CHANGED,
+    CITES_ALL,
+    CITES_TOP,
+    DIRECTIONS,
+    DOCUMENTS,
+    FAILED,
+    FALL,
+    FREE_CONVERSATIONS,
+    GUARDS,
+    HIGH,
+    LEAST,
+    RISE,
+    SAME,
+    SAME_DOCUMENTS,
+    SAME_LANGUAGE,
+    SMALL,
+    UNANSWERED_OF_ALL,
+    WASTED,
+    WENT_WORSE,
+    WITH_DOCUMENTS,
+    WORSE,
+    coverage_name,
+    family,
+)
 from turnsignal.stream.statistics.intervals import Difference, adjust
 
 PROMISE = 0.05  #: share of comparisons without any difference that may name one
-OUTCOMES = ("resolved", "clarified", "abandoned", "silent", "unanswered")
-#: share of conversations that end in either, of which nobody says how they went
-UNHEARD = "silent_or_unanswered"
-CHECKS_APPLIED, ANSWER_SECONDS = "checks_applied", "answer_seconds"
-DOCUMENTS, WITH_DOCUMENTS = "documents", "answers_with_documents"  #: how many, of answers with any; share of those
-CITES_ALL = "cites_all_documents"  #: of answers with two documents or more: share that cites every one of them
-CITES_TOP = "cites_from_top"  #: of the same that cite any: share whose citations are just the first ones, 1 to k
-WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
-SAME_LANGUAGE = (
-    "same_language"  #: share of answers in the language of the message that they answer, where both are told
-)
-FAILED = "failed"  #: of an answer: 1 when it is empty, an error or a refusal
-#: share of conversations whose first answer has less than half the characters of the release before's middle one
-SHORT_FIRST = "short_first_answers"
-SAME_FIRST = "same_first_answers"  #: share of them whose text is the one that became most common
-#: share that a few documents, those which became most common, have of all that conversations get first
-SAME_DOCUMENTS = "same_documents"
-#: share of an assistant's conversations that got no answer and cannot be told apart by release
-UNANSWERED_OF_ALL = "unanswered(of=assistant)"
-FREE_CONVERSATIONS = "clarification_free(per=conversation)"  #: share of conversations without any, Hoffer's success
-#: what a comparison may be about, beside measures and checks; the first where the suite names none
-PRIMARIES = (
-    CLARIFICATION_FREE,
-    FOLLOW_UP,
-    FOLLOW_UP_PRECISION,
-    "compliance",
-    CITED,
-    FREE_CONVERSATIONS,
-    *OUTCOMES,
-)
 
-BETTER, WORSE, CHANGED = "better", "worse", "changed"
-SAME, SMALL = "no difference shown", "too small to name"
 
-HIGH, LOW = (BETTER, WORSE), (WORSE, BETTER)  #: what a rise and a fall are called, by what is better
-NEITHER = (CHANGED, CHANGED)
-#: Directions of the figures that are not the better the higher they are.
-DIRECTIONS = {
-    "clarified": NEITHER,  # from resolved it is worse, from abandoned better, and those say so
-    "abandoned": LOW,
-    "silent": (WORSE, CHANGED),  # fewer may also be more who complain
-    "unanswered": LOW,
-    UNANSWERED_OF_ALL: LOW,
-    FAILED: LOW,
-    "uncited": (WORSE, CHANGED),
-    CITED: (CHANGED, WORSE),  # more may also be more that do not belong there
-    DANGLING: LOW,
-    WASTED: LOW,
-    CITES_ALL: NEITHER,
-    DOCUMENTS: NEITHER,
-    WITH_DOCUMENTS: (CHANGED, WORSE),  # fewer answers to thanks have none, too
-    SHORT_FIRST: NEITHER,
-    SAME_FIRST: NEITHER,
-    SAME_DOCUMENTS: NEITHER,
-    CHECKS_APPLIED: NEITHER,
-    ANSWER_SECONDS: (WORSE, CHANGED),  # errors are fast
-    "coverage": NEITHER,
-}
-#: Smallest differences worth naming whatever the suite says: a quarter more, on the scales of `stream.reports.scales`.
-LEAST = {
-    ANSWER_SECONDS: 0.02,
-    DOCUMENTS: 0.032,
-    CITES_ALL: 0.03,
-    SHORT_FIRST: 0.03,
-    SAME_FIRST: 0.03,
-    CITES_TOP: 0.03,
-    SAME_DOCUMENTS: 0.2,  # a topic of the day makes some documents common, too
-}
 _MOST = 0.5
 _NEARLY_ALL = 0.9  #: share of answers that cite just what stands first, from which on that says nothing of a ranking
 _TWENTIETH = 0.007  #: a twentieth more or fewer documents, on their scale: enough to move a ranking by itself
 _HALF = 0.1  #: half as many documents, or twice as many: so much is no chance, of however few conversations
 _FEWEST_RANKED = 1.5  #: documents per answer, below which most have one and any order is perfect
-RISE, FALL = 1, -1
-#: Figures by which evidence becomes less, and how: where one of them moves so, nothing is called better.
-GUARDS = {
-    "silent": RISE,
-    "unanswered": RISE,
-    UNANSWERED_OF_ALL: RISE,
-    FAILED: RISE,
-    "uncited": RISE,
-    DANGLING: RISE,
-    CITED: FALL,
-    SAME_LANGUAGE: FALL,
-    "citation.resolves": FALL,
-    CHECKS_APPLIED: FALL,
-    "coverage": FALL,
-    WITH_DOCUMENTS: FALL,
-    VOTE: FALL,
-    SHORT_FIRST: RISE,
-    SAME_FIRST: RISE,
-    SAME_DOCUMENTS: RISE,
-}
-#: Figures by which users say that it went worse: where one of them moves so, no ranking is called better.
-WENT_WORSE = {
-    CLARIFICATION_FREE: FALL,
-    FREE_CONVERSATIONS: FALL,
-    FOLLOW_UP: FALL,
-    FOLLOW_UP_PRECISION: FALL,
-    "conversation": FALL,
-    "resolved": FALL,
-    "abandoned": RISE,
-}
-#: Figures by which users say how it went, in words and by silence, and how they move where it went worse.
-BY_USERS = {**WENT_WORSE, "silent": RISE}
 _CONTENT = 0.125  #: share of those who left without a word before that must be content, now that they speak
 #: Of these a fall, or a rise, is no matter of how many users say anything.
 _FEWER_COMPLAIN = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned", FAILED)
@@ -154,11 +83,6 @@ class Claim(NamedTuple):
     change: str
     adjusted: float
     why: str = ""
-
-
-def coverage_name(scorer: str) -> str:
-    """Name the share of answers that a scorer could score."""
-    return f"coverage({scorer})"
 
 
 def claims(
@@ -388,7 +312,7 @@ def _claim(name: str, delta: Difference, adjusted: float, least_change: float, l
         return Claim(SAME, adjusted)
     if abs(delta.value) < least_change:
         return Claim(SMALL, adjusted, f"smaller than {least_change:g}")
-    rise, fall = DIRECTIONS.get(_family(name), HIGH)
+    rise, fall = DIRECTIONS.get(family(name), HIGH)
     change = rise if delta.value > 0 else fall
     if change == BETTER and lost:
         return Claim(CHANGED, adjusted, f"not called better: {lost}")
@@ -400,7 +324,7 @@ def _lost(name: str, lost: list[str], coverages: Mapping[str, Difference], least
     own = coverage_name(name)
     if name in coverages and _is_loss(own, coverages[name], least_change):
         return f"{own} fell"
-    return f"{lost[0]} {'rose' if GUARDS[_family(lost[0])] == RISE else 'fell'}" if lost else ""
+    return f"{lost[0]} {'rose' if GUARDS[family(lost[0])] == RISE else 'fell'}" if lost else ""
 
 
 def _less_to_rank(deltas: Mapping[str, Difference]) -> str:
@@ -419,7 +343,7 @@ def _beside(deltas: Mapping[str, Difference], primary: str, least_change: float)
     """Say beside what no ranking is better; "" where nothing of that kind moved."""
     if WASTED in deltas and _moved(deltas[WASTED], RISE, least_change):
         return "beside more documents that nobody cites"
-    ways = DIRECTIONS.get(_family(primary), HIGH)
+    ways = DIRECTIONS.get(family(primary), HIGH)
     bad = {RISE: ways[0] == WORSE, FALL: ways[1] == WORSE}
     if primary in deltas and any(bad[way] and _moved(deltas[primary], way, least_change) for way in bad):
         return "beside a worse primary"
@@ -430,7 +354,7 @@ def _beside(deltas: Mapping[str, Difference], primary: str, least_change: float)
 
 def _is_loss(name: str, delta: Difference, least_change: float) -> bool:
     """Say whether there is less evidence."""
-    way = GUARDS.get(_family(name))
+    way = GUARDS.get(family(name))
     return way is not None and _moved(delta, way, LEAST.get(name, least_change))
 
 
@@ -438,7 +362,3 @@ def _moved(delta: Difference, way: int, least_change: float) -> bool:
     """Say whether a figure moved that way; without adjustment, since what comes of it is to claim less."""
     moved = way * delta.value
     return moved >= least_change and moved > 0 and delta.p <= PROMISE
-
-
-def _family(name: str) -> str:
-    return "coverage" if name.startswith("coverage(") else name

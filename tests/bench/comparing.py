@@ -33,7 +33,7 @@ from turnsignal.agents.kafka.topics import create_topics, topic_names
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.reports.paired import PairedScores, paired_difference
 from turnsignal.stream.simulation import Traffic
-from turnsignal.stream.statistics.claims import BETTER, CHANGED, WORSE
+from turnsignal.stream.statistics.directions import BETTER, CHANGED, WORSE
 from turnsignal.stream.statistics.intervals import Clusters, clustered_mean, wilson
 
 SCORERS = ("nDCG@5", "compliance", "follow_up", "cited", "routing", "dangling", "citation.format", "platform.web")

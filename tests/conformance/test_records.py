@@ -23,7 +23,7 @@ from turnsignal.stream.records.summaries import SUMMARIES
 from turnsignal.stream.records.turns import decode_turn
 from turnsignal.stream.records.verdicts import decode_verdict
 from turnsignal.stream.records.wire import CONVERSATIONS, DEAD_LETTERS, EXCHANGES, SCORES, SERIES, OutputRecord
-from turnsignal.stream.statistics.claims import FREE_CONVERSATIONS
+from turnsignal.stream.statistics.directions import FREE_CONVERSATIONS
 from turnsignal.stream.suite import parse_suite
 from turnsignal.stream.testing import T0, FakeRecord, make_record, play
 

@@ -25,7 +25,7 @@ from turnsignal.stream.reports.answers import clusters
 from turnsignal.stream.reports.quality import Quality
 from turnsignal.stream.reports.release_totals import ConversationScores
 from turnsignal.stream.simulation import Regression, Traffic, simulate
-from turnsignal.stream.statistics.claims import BETTER, CHANGED, WORSE
+from turnsignal.stream.statistics.directions import BETTER, CHANGED, WORSE
 from turnsignal.stream.statistics.intervals import clustered_mean, rate
 from turnsignal.stream.suite import parse_suite
 

@@ -18,7 +18,7 @@ from turnsignal.agents.report.overview import format_overview
 from turnsignal.agents.report.program_name import typed_program
 from turnsignal.agents.report.review import format_review
 from turnsignal.stream.errors import TurnsignalError
-from turnsignal.stream.statistics.claims import FREE_CONVERSATIONS
+from turnsignal.stream.statistics.directions import FREE_CONVERSATIONS
 from turnsignal.stream.suite import Suite
 
 FIGURE = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 50}

@@ -11,7 +11,7 @@ from tests.examples import examples
 from tests.stream.pipeline.test_conversation_processor import DETAIL, NO, THANKS, closing
 from turnsignal.stream.follow_ups.failures import MEANING
 from turnsignal.stream.pipeline.processor import PartitionProcessor
-from turnsignal.stream.statistics.claims import FREE_CONVERSATIONS
+from turnsignal.stream.statistics.directions import FREE_CONVERSATIONS
 from turnsignal.stream.suite import Suite, parse_suite
 from turnsignal.stream.testing import FakeTurn, Played, reply, unreadable, user
 

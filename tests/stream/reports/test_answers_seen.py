@@ -83,6 +83,8 @@ def test_ok_to_a_command_and_to_a_closing_no_is_an_answer() -> None:
     assert seen(turn(1, "user", "Turn on the hall lights"), turn(2, "assistant", "OK")).means()["failed"] == 0.0
     assert seen(turn(1, "user", QUESTION), turn(2, "assistant", "OK")).means()["failed"] == 1.0
     offer = "Open Settings and choose your order. " * 20 + "Is there anything else I can help you with?"
-    found = seen(turn(1, "user", QUESTION), turn(2, "assistant", offer), turn(3, "user", "no"), turn(4, "assistant", "OK"))
+    found = seen(
+        turn(1, "user", QUESTION), turn(2, "assistant", offer), turn(3, "user", "no"), turn(4, "assistant", "OK")
+    )
     assert found.means()["failed"] == 0.0
     assert found.means()["answers_with_documents"] == 0.0  # of one answer

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from turnsignal.stream.reports.findings import THEMES, find, unscored
-from turnsignal.stream.statistics.claims import DIRECTIONS, OUTCOMES, UNANSWERED_OF_ALL
+from turnsignal.stream.statistics.directions import DIRECTIONS, OUTCOMES, UNANSWERED_OF_ALL
 
 
 def delta(value: float, verdict: str = "worse", **given: Any) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from turnsignal.stream.reports.paired import (
 )
 from turnsignal.stream.reports.paired_rows import pair_rows, replaced_rows
 from turnsignal.stream.reports.planned_traffic import plan
-from turnsignal.stream.statistics.claims import BETTER, CHANGED, WORSE, claims
+from turnsignal.stream.statistics.claims import claims
+from turnsignal.stream.statistics.directions import BETTER, CHANGED, WORSE
 from turnsignal.stream.statistics.intervals import Clusters, Difference
 from turnsignal.stream.statistics.sample_size import conversations_needed, least_shown, level_of
 

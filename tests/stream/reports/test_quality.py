@@ -10,7 +10,7 @@ from turnsignal.stream.reports.first_answers import first_answer
 from turnsignal.stream.reports.quality import Quality
 from turnsignal.stream.reports.release_totals import ConversationScores
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
-from turnsignal.stream.statistics.claims import BETTER, CHANGED, SAME, WORSE
+from turnsignal.stream.statistics.directions import BETTER, CHANGED, SAME, WORSE
 
 SCORERS = ("nDCG@5", "wasted_context", "follow_up", "clarification_free", "cited", "dangling")
 PRIMARY = ("clarification_free", 0.01)

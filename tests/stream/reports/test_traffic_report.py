@@ -84,7 +84,9 @@ def test_an_answer_that_is_an_error_fails_whatever_the_user_says() -> None:
     assert failed(made) == {"generation": 1}
 
 
-@pytest.mark.parametrize(("said", "fails"), [("Turn on the hall lights", {}), ("thanks!", {}), ("How?", {"generation": 1})])
+@pytest.mark.parametrize(
+    ("said", "fails"), [("Turn on the hall lights", {}), ("thanks!", {}), ("How?", {"generation": 1})]
+)
 def test_ok_is_an_answer_to_a_command_and_to_thanks(said: str, fails: dict[str, int]) -> None:
     assert failed(report(asked(text=said), answered(text="OK"), rows={"c": HELPED})) == fails
 

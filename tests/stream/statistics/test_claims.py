@@ -5,8 +5,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from turnsignal.stream.statistics.claims import BY_USERS, claims, said_nothing, says_nothing
+from turnsignal.stream.statistics.claims import claims, said_nothing, says_nothing
 from turnsignal.stream.statistics.closing_habit import ClosingHabit
+from turnsignal.stream.statistics.directions import BY_USERS
 from turnsignal.stream.statistics.intervals import Difference
 
 

@@ -1,0 +1,118 @@
+"""Directions: the figures of a comparison by name, which way each is better, and which ways less evidence shows.
+
+What is no measure or check, and so has its direction from nowhere else, is here; `stream.statistics.claims` decides.
+"""
+
+from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION
+
+OUTCOMES = ("resolved", "clarified", "abandoned", "silent", "unanswered")
+#: share of conversations that end in either, of which nobody says how they went
+UNHEARD = "silent_or_unanswered"
+CHECKS_APPLIED, ANSWER_SECONDS = "checks_applied", "answer_seconds"
+DOCUMENTS, WITH_DOCUMENTS = "documents", "answers_with_documents"  #: how many, of answers with any; share of those
+CITES_ALL = "cites_all_documents"  #: of answers with two documents or more: share that cites every one of them
+CITES_TOP = "cites_from_top"  #: of the same that cite any: share whose citations are just the first ones, 1 to k
+WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
+SAME_LANGUAGE = (
+    "same_language"  #: share of answers in the language of the message that they answer, where both are told
+)
+FAILED = "failed"  #: of an answer: 1 when it is empty, an error or a refusal
+#: share of conversations whose first answer has less than half the characters of the release before's middle one
+SHORT_FIRST = "short_first_answers"
+SAME_FIRST = "same_first_answers"  #: share of them whose text is the one that became most common
+#: share that a few documents, those which became most common, have of all that conversations get first
+SAME_DOCUMENTS = "same_documents"
+#: share of an assistant's conversations that got no answer and cannot be told apart by release
+UNANSWERED_OF_ALL = "unanswered(of=assistant)"
+FREE_CONVERSATIONS = "clarification_free(per=conversation)"  #: share of conversations without any, Hoffer's success
+#: what a comparison may be about, beside measures and checks; the first where the suite names none
+PRIMARIES = (
+    CLARIFICATION_FREE,
+    FOLLOW_UP,
+    FOLLOW_UP_PRECISION,
+    "compliance",
+    CITED,
+    FREE_CONVERSATIONS,
+    *OUTCOMES,
+)
+
+BETTER, WORSE, CHANGED = "better", "worse", "changed"
+SAME, SMALL = "no difference shown", "too small to name"
+
+HIGH, LOW = (BETTER, WORSE), (WORSE, BETTER)  #: what a rise and a fall are called, by what is better
+NEITHER = (CHANGED, CHANGED)
+#: Directions of the figures that are not the better the higher they are.
+DIRECTIONS = {
+    "clarified": NEITHER,  # from resolved it is worse, from abandoned better, and those say so
+    "abandoned": LOW,
+    "silent": (WORSE, CHANGED),  # fewer may also be more who complain
+    "unanswered": LOW,
+    UNANSWERED_OF_ALL: LOW,
+    FAILED: LOW,
+    "uncited": (WORSE, CHANGED),
+    CITED: (CHANGED, WORSE),  # more may also be more that do not belong there
+    DANGLING: LOW,
+    WASTED: LOW,
+    CITES_ALL: NEITHER,
+    DOCUMENTS: NEITHER,
+    WITH_DOCUMENTS: (CHANGED, WORSE),  # fewer answers to thanks have none, too
+    SHORT_FIRST: NEITHER,
+    SAME_FIRST: NEITHER,
+    SAME_DOCUMENTS: NEITHER,
+    CHECKS_APPLIED: NEITHER,
+    ANSWER_SECONDS: (WORSE, CHANGED),  # errors are fast
+    "coverage": NEITHER,
+}
+#: Smallest differences worth naming whatever the suite says: a quarter more, on the scales of `stream.reports.scales`.
+LEAST = {
+    ANSWER_SECONDS: 0.02,
+    DOCUMENTS: 0.032,
+    CITES_ALL: 0.03,
+    SHORT_FIRST: 0.03,
+    SAME_FIRST: 0.03,
+    CITES_TOP: 0.03,
+    SAME_DOCUMENTS: 0.2,  # a topic of the day makes some documents common, too
+}
+
+RISE, FALL = 1, -1
+#: Figures by which evidence becomes less, and how: where one of them moves so, nothing is called better.
+GUARDS = {
+    "silent": RISE,
+    "unanswered": RISE,
+    UNANSWERED_OF_ALL: RISE,
+    FAILED: RISE,
+    "uncited": RISE,
+    DANGLING: RISE,
+    CITED: FALL,
+    SAME_LANGUAGE: FALL,
+    "citation.resolves": FALL,
+    CHECKS_APPLIED: FALL,
+    "coverage": FALL,
+    WITH_DOCUMENTS: FALL,
+    VOTE: FALL,
+    SHORT_FIRST: RISE,
+    SAME_FIRST: RISE,
+    SAME_DOCUMENTS: RISE,
+}
+#: Figures by which users say that it went worse: where one of them moves so, no ranking is called better.
+WENT_WORSE = {
+    CLARIFICATION_FREE: FALL,
+    FREE_CONVERSATIONS: FALL,
+    FOLLOW_UP: FALL,
+    FOLLOW_UP_PRECISION: FALL,
+    "conversation": FALL,
+    "resolved": FALL,
+    "abandoned": RISE,
+}
+#: Figures by which users say how it went, in words and by silence, and how they move where it went worse.
+BY_USERS = {**WENT_WORSE, "silent": RISE}
+
+
+def coverage_name(scorer: str) -> str:
+    """Name the share of answers that a scorer could score."""
+    return f"coverage({scorer})"
+
+
+def family(name: str) -> str:
+    """Return what a figure's direction stands under: all coverages are alike."""
+    return "coverage" if name.startswith("coverage(") else name
