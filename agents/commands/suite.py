@@ -1,5 +1,6 @@
 """`turnsignal suite …` and `turnsignal schema …`: what is scored with, and what records look like."""
 
+import os
 import sys
 from pathlib import Path
 from typing import BinaryIO
@@ -40,9 +41,11 @@ def check(file: Path, *, as_json: bool) -> None:
 
     Checks in Python are loaded in their process, by the interpreter that the suite's `python` names, and called on an
     example: what a call costs is said, or what goes wrong, with exit code 1. That runs their code: look at a stranger's
-    suite before. Rubrics of judges that stand in files are read as the worker reads them, from where this is run.
+    suite before. Rubrics of judges that stand in files are read as the worker reads them, from where this is run; what their
+    endpoints lack in this environment is a warning, as the worker's may be another one.
     """
     from turnsignal.agents.process.exits import EXIT_FAILED
+    from turnsignal.agents.providers.finding import warn_of_endpoints
     from turnsignal.agents.providers.judges import load_judges
     from turnsignal.agents.python_checks.host import hosted, try_checks
     from turnsignal.stream.judging.judges import warn_of_families
@@ -51,11 +54,11 @@ def check(file: Path, *, as_json: bool) -> None:
 
     loaded = load_suite(file)
     try:
-        load_judges(loaded.judges, loaded.judging, None)
+        judges = load_judges(loaded.judges, loaded.judging, None)
     except ConfigError as error:
         msg = f"{file}: {error}"
         raise ConfigError(msg) from None
-    warnings = warn_of_families(loaded.judges, loaded.judging.judged)
+    warnings = warn_of_families(loaded.judges, loaded.judging.judged) + warn_of_endpoints(judges, os.environ)
     with hosted(loaded) as ready:
         tried = try_checks(ready)
     failed = sum(check.failed for check in tried)

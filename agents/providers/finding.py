@@ -39,6 +39,21 @@ def make_providers(
     return providers
 
 
+def warn_of_endpoints(judges: Sequence[Judge], env: Mapping[str, str]) -> list[str]:
+    """Say of each endpoint and function why nobody could ask there from here."""
+    problems: dict[str, str] = {}
+    for judge in chain.from_iterable(each.members for each in judges):
+        if judge.endpoint_name not in problems:
+            try:
+                if judge.endpoint == PYTHON:
+                    _own(judge.model)
+                elif judge.endpoint != SCRIPTED:
+                    find_endpoint(judge.endpoint, env)
+            except ConfigError as error:
+                problems[judge.endpoint_name] = f"The judge worker would not start in this environment: {error}"
+    return list(problems.values())
+
+
 def _own(name: str) -> Provider:
     module, _, function = name.partition(":")
     try:

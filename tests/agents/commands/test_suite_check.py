@@ -27,3 +27,25 @@ def test_judges_that_the_worker_refuses_are_not_right(tmp_path: Path, more: str,
     else:
         assert checked.exit_code != 0
         assert f"{file}: {complaint}" in str(checked.exception)
+
+
+@pytest.mark.parametrize(
+    ("model", "env", "warning"),
+    [
+        ("gpt-4o-mini", {}, "TURNSIGNAL_JUDGE_OPENAI_KEY: expected the key"),
+        ("gpt-4o-mini", {"TURNSIGNAL_JUDGE_OPENAI_KEY": "sk-1"}, None),
+        ("gateway:m", {}, "TURNSIGNAL_JUDGE_GATEWAY_URL: expected the URL"),
+        ("python:nowhere.at.all:make", {}, "got ModuleNotFoundError"),
+        ("scripted:words", {}, None),
+    ],
+)
+def test_what_the_worker_would_lack_here_is_a_warning(
+    tmp_path: Path, model: str, env: dict[str, str], warning: str | None
+) -> None:
+    (file := tmp_path / "suite.toml").write_text(JUDGE.replace("gpt-4o-mini", model), encoding="utf-8")
+    checked = CliRunner(env={"TURNSIGNAL_JUDGE_OPENAI_KEY": None} | env).invoke(
+        turnsignal, ["suite", "check", str(file)]
+    )
+    assert (checked.exit_code, "right" in checked.stdout) == (0, True)
+    assert ("would not start" in checked.stdout) is (warning is not None)
+    assert (warning or "right") in checked.stdout
