@@ -25,7 +25,7 @@ from turnsignal.agents.worker.consumer import PartitionApp
 from turnsignal.agents.worker.partition_task import AppSpec
 from turnsignal.agents.worker.stored_turns import StoredTurns
 from turnsignal.agents.worker.tasks import TaskManager
-from turnsignal.stream.judging.judges import judged_scorers, readable_rubric
+from turnsignal.stream.judging.judges import judged_scorers, warn_of_rubrics
 from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.pipeline.scoring import describe_scorers, scorer_names
@@ -37,10 +37,6 @@ logger = logging.getLogger("turnsignal.score")
 
 NAME = "score"
 INPUTS = ("turns", "forget", "feedback")
-_UNREADABLE = (
-    "judge %s: expected to read its rubric %s, as its worker does, to know what is awaited of it; closed conversations"
-    " are summed up with each of its verdicts anew"
-)
 VERDICTS = "verdicts"  #: an input besides where the suite has judges: others need neither the topic nor its time
 
 
@@ -106,9 +102,8 @@ def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
         topics=make_spec(settings, suite).inputs,
     )
     metrics.declare(describe_scorers(suite))
-    for part in suite.judges:
-        if readable_rubric(part) is None:
-            logger.warning(_UNREADABLE, part.name, part.rubric)
+    for warning in warn_of_rubrics(suite.judges):
+        logger.warning("%s", warning)
     task_manager, rows = TaskManager(settings, make_spec(settings, suite), metrics), RecentRows()
     named: set[str] = set()
 

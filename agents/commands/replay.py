@@ -117,6 +117,7 @@ def replay(
     from turnsignal.agents.report.ending import format_ending
     from turnsignal.agents.report.tables import print_lines
     from turnsignal.agents.report.unread import describe_files
+    from turnsignal.stream.judging.judges import warn_of_rubrics
 
     if sample and resume:
         raise click.UsageError("--sample and --resume exclude each other: the sample takes a second")
@@ -127,6 +128,8 @@ def replay(
     decided = () if decisions is None else read_decisions(decisions)
     out = out or Path("out/sample" if sample else "out/replay")
     chosen = chosen_suite(suite_file, redaction)
+    for warning in warn_of_rubrics(chosen.judges) if verdicts else ():
+        click.echo(warning, err=True)
     spare_others(out, (*files, *feedback, *verdicts))
     if sample:
         spare_strangers([out / SAMPLE_TURNS], [out / SUMMARY])

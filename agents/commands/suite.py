@@ -41,8 +41,8 @@ def check(file: Path, *, as_json: bool) -> None:
 
     Checks in Python are loaded in their process, by the interpreter that the suite's `python` names, and called on an
     example: what a call costs is said, or what goes wrong, with exit code 1. That runs their code: look at a stranger's
-    suite before. Rubrics of judges that stand in files are read as the worker reads them, from where this is run; what their
-    endpoints lack in this environment is a warning, as the worker's may be another one.
+    suite before. Rubrics of judges that stand in files are read as the worker reads them, from where this is run; what
+    judges' endpoints lack in this environment is a warning, as the worker's may be another one.
     """
     from turnsignal.agents.process.exits import EXIT_FAILED
     from turnsignal.agents.providers.finding import warn_of_endpoints

@@ -264,6 +264,16 @@ def same_family(judge: str, judged: str | None) -> bool:
     return judged is not None and _family(judge) == _family(judged) != ""
 
 
+def warn_of_rubrics(judges: Iterable[JudgePart]) -> list[str]:
+    """Return a warning for each judge whose rubric is a file that cannot be read here."""
+    return [
+        f"judge {part.name}: expected to read its rubric {part.rubric}, as its worker does, to know what is awaited;"
+        " conversations are summed up with each of its verdicts anew, and labels of people are not held against them"
+        for part in judges
+        if readable_rubric(part) is None
+    ]
+
+
 def warn_of_families(judges: Sequence[JudgePart], judged: Sequence[str]) -> list[str]:
     """Return a warning for each judge whose model is of the same family as one that it judges.
 

@@ -74,6 +74,25 @@ def test_the_command_takes_a_file_of_verdicts_and_sets_unreadable_ones_aside(tmp
     assert (about["file"], about["line"], about["reason"]) == (given[2], len(spoken) + 1, "wrong_type")
 
 
+def test_a_rubric_that_cannot_be_read_here_is_told_of(tmp_path: Path) -> None:
+    turns, spoken, _, _ = live()
+    (tmp_path / "turns.jsonl").write_bytes(b"\n".join(turns))
+    (tmp_path / "verdicts.jsonl").write_bytes(b"\n".join(said.value or b"" for said in spoken))
+    (tmp_path / "suite.toml").write_text('[[judges]]\nrubric = "elsewhere/tone.toml"\nmodel = "m"\n', encoding="utf-8")
+    given = [
+        "replay",
+        str(tmp_path / "turns.jsonl"),
+        "--suite",
+        str(tmp_path / "suite.toml"),
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    warning = "expected to read its rubric elsewhere/tone.toml"
+    assert warning not in CliRunner().invoke(turnsignal, given).stderr
+    done = CliRunner().invoke(turnsignal, [*given, "--verdicts", str(tmp_path / "verdicts.jsonl")])
+    assert (done.exit_code, warning in done.stderr) == (0, True)
+
+
 def test_python_gives_what_judges_said_by_release(tmp_path: Path) -> None:
     turns, spoken, rows, _ = live()
     suite = tmp_path / "suite.toml"
