@@ -112,8 +112,15 @@ class JudgeWork:
         return bool(requests)
 
     async def finish(self, processors: Sequence[DocketProcessor], seconds: float) -> None:
-        """Wait for the answers to what is in flight, at most so long."""
+        """Wait for the answers to what is in flight, at most so long; what was not sent yet is not sent here."""
+        for processor in processors:
+            processor.take_back(self.sender.take_back(processor.partition))
         await self.sender.finish([processor.partition for processor in processors], seconds)
+
+    def seal(self, processor: DocketProcessor) -> None:
+        """Make a processor's next batch the last one before another worker may go on from there."""
+        processor.leave()
+        self.sender.go_on(processor.partition)
 
     def drop(self, processor: DocketProcessor) -> MetricDeltas:
         """End the calls of a partition that is another worker's now; may be called from any thread."""
@@ -161,7 +168,7 @@ def make_spec(settings: Settings, judging: JudgeWork) -> AppSpec:
         room=lambda processor: processor.docket.room,
         waits=lambda processor: processor.waits,
         drain=judging.finish,
-        seal=DocketProcessor.leave,
+        seal=judging.seal,
         hold=DocketProcessor.hold,
     )
     return AppSpec(

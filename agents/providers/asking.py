@@ -5,7 +5,7 @@ import logging
 import traceback
 
 from turnsignal.agents.providers.protocol import ProviderCall, ProviderError, ProviderReply
-from turnsignal.agents.providers.throttling import Attempts, ThrottledEndpoint
+from turnsignal.agents.providers.throttling import Attempts, CallMarks, ThrottledEndpoint
 from turnsignal.stream.judging.budget import Budget, Overruns
 from turnsignal.stream.judging.docket_entries import ReservedCall
 from turnsignal.stream.judging.exchanges import ExchangeRecord
@@ -52,8 +52,8 @@ class JudgeAsker:
         self._endpoint = endpoint
         self._budget = budget or SharedBudget(Budget(None))
 
-    async def ask(self, exchange: ExchangeRecord, *, tells: bool = True) -> Verdict:
-        """Return the verdict; never raises for anything that an endpoint or a text does. tells: as in `Attempts`."""
+    async def ask(self, exchange: ExchangeRecord, marks: CallMarks | None = None) -> Verdict:
+        """Return the verdict; never raises for anything that an endpoint or a text does."""
         judge = self._judge
         try:
             material = collect_material(exchange, judge.chosen.rubric, judge.part.max_input)
@@ -66,15 +66,15 @@ class JudgeAsker:
             return make_unjudged(
                 exchange, judge, Unjudged.BUDGET, "the budget has no room for the price that it can have"
             )
-        asked = _Asked(identify(exchange, judge), tells=tells)
+        asked = _Asked(identify(exchange, judge), marks)
         try:
             return await self._verdict(exchange, material, inquiry, asked)
         finally:
             self._budget.settle(judge.digest, greatest, most, asked.cost)
 
-    async def answer(self, call: ReservedCall) -> tuple[Verdict, int]:
+    async def answer(self, call: ReservedCall, marks: CallMarks) -> tuple[Verdict, int]:
         """Return the verdict of a call that the docket has named, and what it cost in billionths."""
-        asked = _Asked(identify(call.exchange, self._judge), tells=not call.is_suspect)
+        asked = _Asked(identify(call.exchange, self._judge), marks)
         inquiry = begin_inquiry(self._judge, call.material)
         return await self._verdict(call.exchange, call.material, inquiry, asked), asked.cost
 
@@ -90,7 +90,7 @@ class JudgeAsker:
     async def _judge_it(self, inquiry: Inquiry, asked: "_Asked") -> Judgement:
         loop = asyncio.get_running_loop()
         begun = loop.time()
-        used = Attempts(begun + self._judge.part.deadline, tells=asked.tells)
+        used = Attempts(self._judge.part.deadline, asked.marks)
         try:
             while inquiry.prompt is not None:
                 call = self._call(inquiry, asked.verdict)
@@ -143,9 +143,9 @@ class JudgeAsker:
 class _Asked:
     """What asking about one exchange took."""
 
-    def __init__(self, verdict: str, *, tells: bool) -> None:
+    def __init__(self, verdict: str, marks: CallMarks | None) -> None:
         self.verdict = verdict
-        self.tells = tells
+        self.marks = marks or CallMarks()
         self.model: str | None = None
         self.tokens_in = self.tokens_out = self.attempts = self.cost = 0
         self.latency = 0.0

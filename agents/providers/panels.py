@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import chain
 
 from turnsignal.agents.providers.asking import JudgeAsker, SharedBudget
-from turnsignal.agents.providers.throttling import ThrottledEndpoint
+from turnsignal.agents.providers.throttling import CallMarks, ThrottledEndpoint
 from turnsignal.stream.judging.deliberation import Deliberation
 from turnsignal.stream.judging.docket_entries import ReservedCall
 from turnsignal.stream.judging.exchanges import ExchangeRecord
@@ -24,17 +24,17 @@ class PanelAsker:
         self._judge = judge
         self._askers = {member: JudgeAsker(member, endpoints[member.endpoint_name], budget) for member in judge.members}
 
-    async def answer(self, call: ReservedCall) -> tuple[Verdict, int]:
+    async def answer(self, call: ReservedCall, marks: CallMarks) -> tuple[Verdict, int]:
         """Return the verdict of a call that the docket has named, and what it cost in billionths."""
-        verdict = await self.ask(call.exchange, tells=not call.is_suspect)
+        verdict = await self.ask(call.exchange, marks)
         return verdict, round(verdict.cost * NANO)
 
-    async def ask(self, exchange: ExchangeRecord, *, tells: bool = True) -> Verdict:
-        """Return the verdict; never raises for anything that an endpoint or a text does. tells: as in `Attempts`."""
+    async def ask(self, exchange: ExchangeRecord, marks: CallMarks | None = None) -> Verdict:
+        """Return the verdict; never raises for anything that an endpoint or a text does."""
         deliberation = Deliberation(self._judge, exchange)
         rounds: list[Sequence[Verdict]] = []
         while deliberation.asks:
-            answers = (self._askers[member].ask(exchange, tells=tells) for member in deliberation.asks)
+            answers = (self._askers[member].ask(exchange, marks) for member in deliberation.asks)
             verdicts = await asyncio.gather(*answers)
             rounds.append(verdicts)
             deliberation.on_verdicts(verdicts)

@@ -14,10 +14,11 @@ import asyncio
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from turnsignal.agents.providers.panels import make_asker
-from turnsignal.agents.providers.throttling import ThrottledEndpoint
+from turnsignal.agents.providers.throttling import CallMarks, ThrottledEndpoint
 from turnsignal.stream.judging.docket_entries import ReservedCall
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.repeats import is_repeated, with_repeat
@@ -27,6 +28,7 @@ from turnsignal.stream.records.verdicts import Unjudged, Verdict
 logger = logging.getLogger("turnsignal.judging")
 
 AHEAD = 1.0  #: share of the calls that may go out at once, which is named beyond them
+PACED = 5.0  #: seconds ahead of which calls are named where so many go out a minute
 HOLD = 5.0  #: seconds for which a call may still end the worker at once: so long a suspect holds back all others
 
 
@@ -47,6 +49,7 @@ class _Flight(NamedTuple):
 
     call: ReservedCall
     began: float
+    marks: CallMarks
 
 
 OnAnswer = Callable[[ReservedCall, Verdict, int], None]  #: told of a call its verdict, and its cost in billionths
@@ -78,6 +81,7 @@ class CallSender:
         self._timer: asyncio.TimerHandle | None = None
         self._resting = float("-inf")  # until when no suspect is sent, on the loop's clock
         self._is_said = False  # that others wait for suspects
+        self._leaving: set[int] = set()  # partitions that may be another worker's soon
 
     def in_flight(self, name: str) -> int:
         """Return how many calls to an endpoint have no answer yet."""
@@ -88,6 +92,8 @@ class CallSender:
 
         wanted: endpoints that it has calls for; suspects: those of suspects.
         """
+        if partition in self._leaving:
+            return Capacity({})
         for name in self.endpoints:
             (self._wanting[name].add if name in wanted else self._wanting[name].discard)(partition)
         self._claim(partition, suspects)
@@ -111,8 +117,9 @@ class CallSender:
         """Send calls whose names are committed."""
         loop = asyncio.get_running_loop()
         for call in calls:
-            task = loop.create_task(self._send(call, on_answer))
-            self._flying[partition][task] = _Flight(call, loop.time())
+            marks = CallMarks(tells=not call.is_suspect)
+            task = loop.create_task(self._send(call, marks, on_answer))
+            self._flying[partition][task] = _Flight(call, loop.time(), marks)
             self._counts[call.judge.endpoint_name][partition] += 1
             task.add_done_callback(lambda done: self._end(partition, done))
 
@@ -132,6 +139,21 @@ class CallSender:
             if id(flight.call) in ended:
                 task.cancel()
 
+    def take_back(self, partition: int) -> list[ReservedCall]:
+        """End the calls of a partition for which no request went out, and return them: they cost nothing.
+
+        It may name no more of them until it is to `go_on`.
+        """
+        self._leaving.add(partition)
+        unsent = [(task, flight.call) for task, flight in self._flying[partition].items() if not flight.marks.is_sent]
+        for task, _ in unsent:
+            task.cancel()
+        return [call for _, call in unsent]
+
+    def go_on(self, partition: int) -> None:
+        """Let a partition name calls again."""
+        self._leaving.discard(partition)
+
     async def finish(self, partitions: Collection[int], seconds: float) -> None:
         """Wait until the calls of some partitions have their answers, at most so long."""
         flying = [task for partition in partitions for task in self._flying[partition]]
@@ -148,8 +170,8 @@ class CallSender:
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(*(endpoint.close() for endpoint in self.endpoints.values()), return_exceptions=True)
 
-    async def _send(self, call: ReservedCall, on_answer: OnAnswer) -> None:
-        verdict, cost = await self._answer(call)
+    async def _send(self, call: ReservedCall, marks: CallMarks, on_answer: OnAnswer) -> None:
+        verdict, cost = await self._answer(call, marks)
         try:
             on_answer(call, verdict, cost)
         except Exception as error:  # else the exchange would be undecided for ever, and hold up its partition
@@ -157,12 +179,12 @@ class CallSender:
             detail = f"expected a verdict that can be kept, got {type(error).__name__}"
             on_answer(call, make_unjudged(call.exchange, call.judge, Unjudged.ERROR, detail), cost)
 
-    async def _answer(self, call: ReservedCall) -> tuple[Verdict, int]:
+    async def _answer(self, call: ReservedCall, marks: CallMarks) -> tuple[Verdict, int]:
         try:
             asker = self._askers[call.judge.digest]
-            verdict, cost = await asker.answer(call)
+            verdict, cost = await asker.answer(call, marks)
             if verdict.value is not None and is_repeated(call.exchange):
-                again, more = await asker.answer(call)
+                again, more = await asker.answer(call, marks)
                 verdict, cost = with_repeat(verdict, again), cost + more
         except Exception as error:
             logger.exception("%s: expected a verdict or a reason, got an error of the code", call.judge.part.name)
@@ -248,6 +270,13 @@ class CallSender:
             return int(flying.total() <= endpoint.yielding and not endpoint.open_for)
         most = endpoint.at_once + max(1, int(endpoint.at_once * AHEAD))
         free, own = most - flying.total(), flying[partition]
+        if endpoint.rate is not None:  # what waits for its minute need not be named, as its money is held back
+            free = min(free, max(1, int(endpoint.rate * PACED)) - self._unsent(name))
         others = len(self._wanting[name] - {partition})
         share = max(1, most // (others + 1)) - own if others else free
         return max(0, min(free, share))
+
+    def _unsent(self, name: str) -> int:
+        """Count the calls to an endpoint for which no request went out."""
+        flights = chain.from_iterable(flying.values() for flying in self._flying.values())
+        return sum(not flight.marks.is_sent and flight.call.judge.endpoint_name == name for flight in flights)

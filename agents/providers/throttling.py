@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aiolimiter import AsyncLimiter
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
@@ -26,19 +26,38 @@ _JITTER = 1.1  #: how much longer than asked for we wait at most, so that not ev
 
 
 @dataclass(slots=True)
-class Attempts:
-    """What one exchange has used up.
-
-    deadline: on the loop's clock; made: calls that were sent; unknown: those of which nobody says what they cost;
-    failed: whether the endpoint as a whole failed with it; tells: whether that says something of the endpoint, and not
-    of an exchange that has ended workers.
+class CallMarks:
+    """What is noted of one call. is_sent: whether a request went out for it; tells: whether its failures say something
+    of the endpoint, and not of an exchange that has ended workers.
     """
 
-    deadline: float
+    is_sent: bool = False
+    tells: bool = True
+
+
+@dataclass(slots=True)
+class Attempts:
+    """What one exchange has used up of one endpoint.
+
+    seconds: that it has, from when an endpoint has a place for it; made: calls that were sent; unknown: those of which
+    nobody says what they cost; failed: whether the endpoint as a whole failed with it; deadline: on the loop's clock,
+    None until then; ending: what ends it there.
+    """
+
+    seconds: float
+    marks: CallMarks = field(default_factory=CallMarks)
     made: int = 0
     unknown: int = 0
     failed: bool = False
-    tells: bool = True
+    deadline: float | None = None
+    ending: asyncio.Timeout | None = None
+
+    def begin(self, now: float) -> None:
+        """Have time pass, unless it does; now: on the loop's clock."""
+        if self.deadline is None:
+            self.deadline = now + self.seconds
+            if self.ending is not None:
+                self.ending.reschedule(self.deadline)
 
 
 class ThrottledEndpoint:
@@ -65,6 +84,7 @@ class ThrottledEndpoint:
         self._wait = _Waiting(first_wait)
         self._on_request = on_request
         self.at_once = part.at_once
+        self.rate: float | None = None  #: calls a second that go out at most, None where nobody says so
         self.has_overrun = False  #: whether it has counted more tokens than a call allows it, which was said
         self.yielding = 0  #: exchanges in flight with which it failed, and which let others try it first
         self.take_share(1.0)
@@ -73,8 +93,9 @@ class ThrottledEndpoint:
         """Keep to a share of the requests a minute, as others have the rest."""
         if self._per_minute and share != self._share:
             self._share = share
+            self.rate = self._per_minute * share / 60
             # Evenly, not a minute's worth at its beginning: an endpoint's own limits look at seconds, too.
-            self._pace = AsyncLimiter(1, 60 / (self._per_minute * share))
+            self._pace = AsyncLimiter(1, 1 / self.rate)
 
     @property
     def is_suspect(self) -> bool:
@@ -87,7 +108,7 @@ class ThrottledEndpoint:
         return self._breaker.open_for(time.monotonic())
 
     async def ask(self, call: ProviderCall, attempts: int, used: Attempts) -> ProviderReply:
-        """Send a call, and again where that may help, until the deadline.
+        """Send a call, and again where that may help, until the deadline; to wait for a place takes nothing of it.
 
         Raises ProviderError: the last one, or `timeout` where the deadline came first.
         """
@@ -100,7 +121,7 @@ class ThrottledEndpoint:
             reraise=True,
         )
         try:
-            async with asyncio.timeout_at(used.deadline):
+            async with asyncio.timeout_at(used.deadline) as used.ending:
                 return await retrying(self._once, call, used)
         except TimeoutError:
             why = f"; the last try: {last[-1]}" if last else ""
@@ -118,10 +139,12 @@ class ThrottledEndpoint:
         async with self._slots:
             if self._pace is not None:
                 await self._pace.acquire()
+            used.begin(asyncio.get_running_loop().time())
             if pause := self._breaker.acquire(time.monotonic(), failed=used.failed):
                 why, reason = (self._last, self._last.reason) if self._last else ("nothing", Unjudged.PROVIDER)
                 msg = f"{why}; after failures in a row the endpoint is left alone for {pause:.0f} s"
                 raise ProviderError(msg, reason=reason, again=True, after=pause)
+            used.marks.is_sent = True
             used.made += 1
             used.unknown += 1
             began = time.monotonic()
@@ -130,7 +153,7 @@ class ThrottledEndpoint:
             except ProviderError as error:
                 used.unknown -= error.free
                 self._on_request(_outcome(error), time.monotonic() - began)
-                if error.down and not used.tells:
+                if error.down and not used.marks.tells:
                     self._breaker.on_nothing()
                 elif error.down:
                     self.yielding += not used.failed
@@ -168,7 +191,8 @@ class ThrottledEndpoint:
 
     def _is_late(self, state: RetryCallState, used: Attempts) -> bool:
         """Say whether the deadline comes before the next try could."""
-        return asyncio.get_running_loop().time() + state.upcoming_sleep >= used.deadline
+        late = asyncio.get_running_loop().time() + state.upcoming_sleep
+        return used.deadline is not None and late >= used.deadline
 
 
 class _Waiting(wait_base):

@@ -60,7 +60,8 @@ def build_app(settings: Settings, task_manager: TaskManager, pages: Sequence[Pag
     )
     app.task_manager = task_manager
     task_manager.work.on_moved = lambda: sign_of_life(MOVED)
-    app.consumer_options = consumer_options(settings, settings.app_id(spec.name))
+    drains = settings.drain_timeout if spec.deferral is not None else 0.0
+    app.consumer_options = consumer_options(settings, settings.app_id(spec.name), drains)
     app.consumer_topics = spec.inputs
     app.bounds = Bounds(settings.max_batch_bytes)
     app.fetch_pace = FetchPace(settings.commit_interval)
@@ -76,8 +77,11 @@ def build_app(settings: Settings, task_manager: TaskManager, pages: Sequence[Pag
     return app
 
 
-def consumer_options(settings: Settings, group: str) -> dict[str, Any]:
-    """Return aiokafka's consumer options: committed records only, positions committed by nobody but us."""
+def consumer_options(settings: Settings, group: str, drains: float = 0.0) -> dict[str, Any]:
+    """Return aiokafka's consumer options: committed records only, positions committed by nobody but us.
+
+    drains: seconds that a rebalance may take longer, for what is deferred.
+    """
     return {
         **settings.aiokafka(),
         "client_id": settings.prefix,
@@ -90,7 +94,7 @@ def consumer_options(settings: Settings, group: str) -> dict[str, Any]:
         "max_poll_interval_ms": int(settings.poll_interval * 1000),
         "session_timeout_ms": int(settings.session_timeout * 1000),
         "heartbeat_interval_ms": int(settings.heartbeat_interval * 1000),
-        "rebalance_timeout_ms": int(settings.rebalance_timeout * 1000),
+        "rebalance_timeout_ms": int((settings.rebalance_timeout + drains) * 1000),
         "request_timeout_ms": int(max(40.0, settings.session_timeout + 10) * 1000),
         "fetch_max_wait_ms": 50,
         "max_partition_fetch_bytes": 8_388_608,

@@ -229,9 +229,9 @@ class TaskManager:
             await asyncio.wait([self._assigning], timeout=self.settings.rebalance_timeout / 2)
 
     async def _drain(self, deferral: Deferral) -> None:
-        """Drain deferred work for a quarter of the rebalance timeout, then commit what is done."""
+        """Drain deferred work, then commit what is done."""
         tasks = list(self.tasks.values())
-        await deferral.drain([task.processor for task in tasks], self.settings.rebalance_timeout / 4)
+        await deferral.drain([task.processor for task in tasks], self.settings.drain_timeout)
         await self.work.wait_idle()  # for answers that came meanwhile: a partition has one transaction at a time
         for task in tasks:
             deferral.seal(task.processor)

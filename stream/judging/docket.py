@@ -41,6 +41,7 @@ from turnsignal.stream.records.verdicts import Unjudged, Verdict
 MOST_HELD = 1_000  #: exchanges from the lowest undecided one on
 MOST_BYTES = 16_000_000  #: of exchanges that wait or are asked about
 DAY = 86_400  #: seconds
+PATIENCE = 0.1  #: share of max_age for which judges with nothing to do wait for others that hold up the partition
 
 
 class Docket:
@@ -77,6 +78,7 @@ class Docket:
         self._forgotten = forgotten or ForgottenConversations()
         self._forgot = 0  # requests that were heeded
         self._bytes = 0
+        self._starved: float | None = None  # since when some judges had nothing to do for want of room
         self._swept = 0.0  # when it was last looked whether any exchange has become too old
         self._verdicts: list[tuple[float, Verdict]] = []  # and when their exchanges were written
         self._calls: list[ReservedCall] = []
@@ -220,6 +222,8 @@ class Docket:
         if sweeps:
             self._swept = now
         self._pacer.update(now, self._budget.spent, len(self._waiting) + len(self._in_flight))
+        if not alone:
+            self._give_way(now, trials)
         for question in self._in_turn(trials):
             held, judge = self._held[question.offset], self._judges[question.judge]
             assert held.exchange is not None, "what waits is held"
@@ -266,6 +270,15 @@ class Docket:
         self._budget.settle(call.most, cost)
         self._pacer.on_decided(cost)
         self._decide(question, verdict)
+
+    def take_back(self, calls: Iterable[ReservedCall]) -> None:
+        """Have calls wait again that were named and not sent: nothing is spent for them."""
+        for call in calls:
+            question = Question(call.offset, call.judge.digest)
+            if self._in_flight.get(question) is call:
+                del self._in_flight[question]
+                self._waiting[question] = call.material
+                self._budget.settle(call.most, 0)
 
     def prepare(self, *, leaves: bool = False) -> DocketResult:
         """Return what has to be committed now; nothing in it is returned again.
@@ -353,6 +366,30 @@ class Docket:
         self._verdicts.append((self._held[question.offset].written, verdict))
         self._held[question.offset].decided.add(question.judge)
         self._close(question.offset)
+
+    def _give_way(self, now: float, down: Collection[str]) -> None:
+        """Decide the oldest exchanges without their judges, where those use up the room that judges elsewhere want.
+
+        An endpoint that is down or slow holds up its own judges for max_age; those of others go on after a part of it.
+        """
+        if self.room > self._most_held // 2:
+            self._starved = None
+        if self.room:
+            return
+        busy = self.endpoints_awaited() | {call.judge.endpoint_name for call in self._in_flight.values()}
+        if all(judge.endpoint_name in busy for judge in self._judges.values()):
+            return
+        self._starved = now if self._starved is None else self._starved
+        if abs(now - self._starved) < PATIENCE * self._max_age:
+            return
+        oldest = self._position + max(1, self._most_held // 10)
+        for question in [question for question in self._waiting if question.offset < oldest]:
+            judge = self._judges[question.judge]
+            name = judge.endpoint_name
+            why = "is down" if name in down else "answers more slowly than exchanges come"
+            detail = f"the endpoint {name} {why}, and judges at other endpoints went on without it"
+            reason = Unjudged.PROVIDER if name in down else Unjudged.TIMEOUT
+            self._decide(question, _unjudged(self._held[question.offset], judge, reason, detail))
 
     def _in_turn(self, trials: Collection[str]) -> list[Question]:
         """Return what waits, the oldest first, but for trials before it the newest."""

@@ -143,6 +143,10 @@ class DocketProcessor:
         """Take the answer to a call; its verdict is in the next batch. cost: in billionths."""
         self._docket.settle(call, verdict, cost)
 
+    def take_back(self, calls: Sequence[ReservedCall]) -> None:
+        """Have calls wait again that were named and not sent."""
+        self._docket.take_back(calls)
+
     def set_aside(self, topic: str, record: Record, why: str) -> BatchResult:
         """Return the dead letter of a record that cannot be worked on. topic: where it came from; why: in words."""
         result = JudgedResult(consumed={topic: 1}, set_aside=True)

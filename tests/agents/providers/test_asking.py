@@ -169,6 +169,12 @@ def test_a_wait_beyond_the_deadline_is_not_begun(endpoint: Served) -> None:
     assert time.monotonic() - begun < 4
 
 
+def test_waiting_for_a_place_takes_nothing_of_the_deadline(endpoint: Served) -> None:
+    part = EndpointPart(at_once=1)
+    verdicts = ask(endpoint, "delay,seconds=0.2", *[an_exchange()] * 4, part=part, deadline=0.6)
+    assert [verdict.unscored for verdict in verdicts] == [None] * 4
+
+
 def test_a_call_that_hangs_is_given_up_and_holds_up_nobody(endpoint: Served) -> None:
     """Each try has its time; the whole exchange has its own."""
     (verdict,) = ask(endpoint, "hang", timeout=0.2, attempts=2)

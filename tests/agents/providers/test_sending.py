@@ -211,3 +211,42 @@ def test_calls_that_nobody_waits_for_are_ended_and_tell_nothing() -> None:
 
     play(scene)
     assert told == [1]
+
+
+def test_a_worker_that_leaves_sends_nothing_more_and_pays_for_what_it_has_sent_alone() -> None:
+    async def scene(lab: Lab) -> None:
+        docket = Docket([FIRST], 10**12, 1e9)
+        docket.take(map(queued, range(4)))
+        docket.reserve_calls(NOON, {"openai": 4})
+        lab.sender.send(0, docket.prepare().calls, docket.settle)
+        while lab.gate.asked < 2:  # as many as go out at once
+            await asyncio.sleep(0)
+        back = lab.sender.take_back(0)
+        assert [call.offset for call in back] == [2, 3]
+        docket.take_back(back)
+        assert docket.in_flight == 2
+        assert lab.sender.capacity(0, {"openai"}) == Capacity({})
+        left = docket.left(NOON)
+        await lab.finish()
+        assert (lab.gate.asked, docket.in_flight) == (2, 0)
+        assert (docket.left(NOON) or 0) > (left or 0)
+        lab.sender.go_on(0)
+        assert lab.sender.capacity(0, {"openai"}).calls["openai"] == 4
+        docket.reserve_calls(NOON, {"openai": 4})
+        assert [call.offset for call in docket.prepare().calls] == [2, 3]
+
+    play(scene)
+
+
+def test_no_more_is_named_than_goes_out_soon_where_so_many_go_out_a_minute() -> None:
+    async def scene(lab: Lab) -> None:
+        slow = ThrottledEndpoint(lab.gate, EndpointPart(at_once=8, requests_per_minute=24))
+        sender = CallSender([FIRST], {"openai": slow}, lab.woken.append, HELD)
+        assert sender.capacity(0, {"openai"}).calls == {"openai": 2}
+        sender.send(0, lab.calls(0, 1), ignore)
+        while lab.gate.asked < 1:
+            await asyncio.sleep(0)
+        assert sender.capacity(0, {"openai"}).calls == {"openai": 1}
+        await sender.close()
+
+    play(scene)

@@ -59,6 +59,7 @@ def make_settings(
         "SESSION_TIMEOUT": f"{4 * patience}s",
         "HEARTBEAT_INTERVAL": f"{0.5 * patience}s",
         "REBALANCE_TIMEOUT": f"{6 * patience}s",
+        "DRAIN_TIMEOUT": f"{1.5 * patience}s",
         "POLL_INTERVAL": f"{4 * patience}s",
         "TRANSACTION_TIMEOUT": f"{6 * patience}s",
         "STALL_TIMEOUT": f"{8 * patience}s",

@@ -30,9 +30,9 @@ from turnsignal.stream.records.verdicts import Unjudged, Verdict
 NOON = 20_000 * DAY + DAY / 2
 
 
-def a_judge(name: str, **more: Any) -> Judge:
+def a_judge(name: str, endpoint: str = "openai", **more: Any) -> Judge:
     part = JudgePart(rubric="task_utility", model=name, name=name, **({"attempts": 1} | more))
-    return Judge(part, choose_rubric("task_utility"), "openai", name, PricePart(input=1.0, output=10.0))
+    return Judge(part, choose_rubric("task_utility"), endpoint, name, PricePart(input=1.0, output=10.0))
 
 
 FIRST, SECOND = a_judge("first"), a_judge("second", share=0.5)
@@ -212,6 +212,50 @@ def test_a_call_that_hangs_holds_up_nobody_until_the_room_is_used_up() -> None:
     lab.docket.settle(hanging[0], served(hanging[0]), 0)
     lab.commit()
     assert (lab.committed, lab.docket.has_room) == (50, True)
+
+
+@pytest.mark.parametrize(
+    ("down", "reason", "why"),
+    [
+        (("elsewhere",), Unjudged.PROVIDER, "the endpoint elsewhere is down"),
+        ((), Unjudged.TIMEOUT, "the endpoint elsewhere answers more slowly than exchanges come"),
+    ],
+)
+def test_an_endpoint_that_is_down_or_slow_does_not_hold_up_the_judges_of_others(
+    down: tuple[str, ...], reason: Unjudged, why: str
+) -> None:
+    other = a_judge("other", "elsewhere")
+    lab = Lab([FIRST, other], None, most_held=20, total=200, max_age=3_600.0)
+
+    def work(steps: int) -> None:
+        for _ in range(steps):
+            lab.take()
+            lab.docket.reserve_calls(lab.now, {"openai": 3, "elsewhere": 0}, trials=down)
+            lab.commit()
+            lab.answer(0)
+
+    work(200)
+    judged = [verdict for verdict in lab.written if verdict.judge.name == "first"]
+    assert (len(judged), len(lab.written)) == (20, 20)  # it waits for a while, as the other may come back
+    lab.now += 360.0
+    work(600)
+    lab.commit()
+    judged = [verdict for verdict in lab.written if verdict.judge.name == "first"]
+    left_out = [verdict for verdict in lab.written if verdict.judge.name == "other"]
+    assert len(judged) == 200
+    assert {verdict.unscored for verdict in left_out} == {reason}
+    assert len(left_out) <= 190  # the newest wait for it
+    assert why in left_out[0].reasoning
+
+
+def test_judges_of_one_endpoint_wait_for_it() -> None:
+    lab = Lab([FIRST], None, most_held=20, total=200, max_age=3_600.0)
+    for _ in range(100):
+        lab.take()
+        lab.docket.reserve_calls(lab.now, {"openai": 0}, trials=("openai",))
+        lab.now += 35.0
+    lab.commit()
+    assert lab.written == []
 
 
 def test_what_is_named_is_not_sent_before_it_is_committed_and_lost_with_the_memory() -> None:
