@@ -84,7 +84,7 @@ class Settings(ConnectionSettings, NotifySettings):
     #: What a judge worker that ends, or gives partitions away, waits for: a call that is given up is paid for twice.
     drain_timeout: Annotated[Duration, Field(le=25)] = Field(
         default=20.0,
-        description="a duration up to 25s, such as 20s: how long a judge worker that ends waits for its judges' replies",
+        description="a duration up to 25s, such as 20s: how long a judge worker that ends waits for replies",
     )
     poll_interval: Timeout = _timeout(60.0)
     #: For workers that something else starts again than our supervisor, such as the pod's name in a StatefulSet: one

@@ -85,9 +85,9 @@ class JudgePart(_JudgingPart):
 
     rubric: a name with parameters, or the path of a TOML file; model: MODEL (of openai) or ENDPOINT:MODEL; share: of
     conversations, the same ones for every judge; attempts, timeout: calls for one reply, and seconds for each;
-    deadline: seconds for one exchange and model, from when its endpoint has a place for the first call on; max_input: bytes of texts that are sent, max_output:
-    tokens that may come back; temperature: `unset` leaves it to the endpoint; structured: ask for a reply by JSON
-    schema; cascade, jury: who is asked before this model, and beside it.
+    deadline: seconds for one exchange and model, from when its endpoint has a place for the first call on; max_input:
+    bytes of texts that are sent, max_output: tokens that may come back; temperature: `unset` leaves it to the endpoint;
+    structured: ask for a reply by JSON schema; cascade, jury: who is asked before this model, and beside it.
     """
 
     rubric: Annotated[str, Field(max_length=500), AfterValidator(_known_rubric)]

@@ -14,6 +14,9 @@ _ENOUGH = 20  #: decided questions from which on it is known what one costs
 _AS_USUAL = 50  #: questions that are added to those that came and to those that were expected
 _SHORTEST = 600.0  #: seconds of which at least a rate is taken
 _FADING = 0.75  #: what an hour counts an hour later, for how busy today is
+#: Least part as long as no hour is known: a queue of hours that is read in minutes looks like a rate that goes on all
+#: day, and a verdict that stands for a thousand exchanges tells nothing of them.
+_FIRST_HOUR = 0.02
 _UNKNOWN = -1.0  #: an hour that was not seen yet
 
 
@@ -65,7 +68,8 @@ class BudgetPacer:
         money = _PLANNED * self._budget - spent - pending * each + _BEYOND * self._budget
         to_come, whole = self._forecast(now)
         questions = to_come + _BEYOND * whole
-        self.part = round(min(1.0, max(0.0, money / (each * questions))), 4) if questions > 0 else 1.0
+        least = _FIRST_HOUR if all(count == _UNKNOWN for count in self._hours) else 0.0
+        self.part = round(min(1.0, max(least, money / (each * questions))), 4) if questions > 0 else 1.0
 
     def _turn_hour(self, now: float) -> None:
         hour = float(now // HOUR)

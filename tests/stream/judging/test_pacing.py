@@ -92,7 +92,8 @@ def test_a_clock_that_was_ahead_once_does_not_end_counting() -> None:
 def test_what_the_budget_does_not_pay_for_is_sampled_out_and_weights_say_so() -> None:
     docket = Docket([FIRST], 100 * 2 * 10**6, 1e9)
     verdicts = []
-    for offset in range(2_000):
+    chosen = [offset for offset in range(4_000) if is_sampled(f"c{offset}".encode(), 0.8)]  # the others are not queued
+    for offset in chosen:
         docket.take([queued(offset, written=NOON + offset, response=f"No. {offset}", inclusion=0.8)])
         docket.reserve_calls(NOON + offset, {"openai": 9})
         batch = docket.prepare()
@@ -110,7 +111,21 @@ def test_what_the_budget_does_not_pay_for_is_sampled_out_and_weights_say_so() ->
     for verdict in thinned:
         assert is_sampled(verdict.conversation_id.encode(), verdict.inclusion)
     # Weighted by the inverse of its probability, what was judged stands for all that was queued.
-    assert sum(0.8 / verdict.inclusion for verdict in judged) == pytest.approx(2_000, rel=0.25)
+    assert sum(0.8 / verdict.inclusion for verdict in judged) == pytest.approx(len(chosen), rel=0.25)
+
+
+def test_a_queue_that_is_read_at_once_on_the_first_day_is_judged_by_more_than_a_few() -> None:
+    pacer = BudgetPacer(2_000_000)
+    pacer.update(BEGIN, 0, 0)
+    for _ in range(1_000):
+        pacer.on_eligible()
+        pacer.on_decided(1_000)
+    pacer.update(BEGIN + 1.0, 1_000_000, 0)
+    assert pacer.part == 0.02
+    pacer.update(BEGIN + HOUR, 1_000_000, 0)  # then an hour is known
+    pacer.on_eligible()
+    pacer.update(BEGIN + HOUR + 1, 1_000_000, 0)
+    assert pacer.part > 0.02
 
 
 def test_a_state_without_a_pace_is_read() -> None:
