@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from turnsignal.agents.commands.judged import explain_verdict, explain_waiting
+from turnsignal.agents.commands.judged import explain_unqueued, explain_verdict, explain_waiting
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import Recording
 from turnsignal.agents.files.recognising import HowToRead, read_how
@@ -26,7 +26,7 @@ from turnsignal.agents.replaying.files import FILES, SUMMARY
 from turnsignal.agents.report.escaping import safe
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.suite_files import load_redaction
-from turnsignal.stream.errors import Refused, TurnsignalError
+from turnsignal.stream.errors import ConfigError, Refused, TurnsignalError
 from turnsignal.stream.follow_ups.rules import CLARIFICATIONS
 from turnsignal.stream.records.feedback import VOTE
 from turnsignal.stream.records.scores import FOLLOW_UP
@@ -34,7 +34,7 @@ from turnsignal.stream.records.turns import MAX_ID, decode_turn
 from turnsignal.stream.records.wire import CONVERSATIONS, DEAD_LETTERS, SCORES
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.replay import Indexer, Recorded, Replay
-from turnsignal.stream.suite import Suite
+from turnsignal.stream.suite import Suite, load_suite
 
 _TEXT, _TEXT_LINES = 1_000, 30  #: characters and lines of a text that are shown
 _ON_ITS_PAGE = ("kept", "other_rows", "not_kept")
@@ -44,14 +44,15 @@ _ON_ITS_PAGE = ("kept", "other_rows", "not_kept")
 class StoredConversation:
     """What there is of a conversation.
 
-    queued: its exchanges in the judges' queue; kept: what a worker keeps of it; notes: what could not be looked at, in
-    words.
+    queued: its exchanges in the judges' queue; unqueued: why there are none, "" where that is not known; kept: what a
+    worker keeps of it; notes: what could not be looked at, in words.
     """
 
     conversation_id: str
     turns: list[Mapping[str, Any]] = field(default_factory=list)
     rows: list[Mapping[str, Any]] = field(default_factory=list)
     queued: list[Mapping[str, Any]] = field(default_factory=list)
+    unqueued: str = ""
     summary: Mapping[str, Any] | None = None
     kept: Mapping[str, Any] | None = None
     notes: list[str] = field(default_factory=list)
@@ -184,10 +185,22 @@ def from_kafka(settings: Settings, conversation_id: str) -> StoredConversation:
         {name: exchange.get(name) for name in ("turn_id", "stage", "row")}
         for exchange in _read_topic(settings, names["exchanges"], key, stored)
     ]
+    if not stored.queued:
+        stored.unqueued = _why_unqueued(settings, stored)
     for row in _read_topic(settings, names["conversations"], key, stored):
         stored.summary = row
     stored.kept = _ask_worker(settings, conversation_id, stored)
     return stored
+
+
+def _why_unqueued(settings: Settings, stored: StoredConversation) -> str:
+    """Say why no exchange is in the queue of the judges, by the suite in force; "" where that is not known."""
+    try:
+        suite = load_suite(settings.suite)
+    except ConfigError as error:
+        stored.notes.append(f"which judges there are is not known: {error}")
+        return ""
+    return explain_unqueued(suite, stored.conversation_id) if stored.rows else ""
 
 
 def _read_topic(settings: Settings, topic: str, key: bytes, stored: StoredConversation) -> Iterator[Mapping[str, Any]]:
@@ -259,6 +272,8 @@ def explain(stored: StoredConversation) -> Iterator[str]:
     for turn_id, left in rows.items():
         yield f"\n[cyan]turn {safe(turn_id, 80)}[/cyan]"
         yield from _explain_rows(left, replaced)
+    if stored.unqueued:
+        yield f"\n[bold]Judges[/bold]\n  [yellow]not judged[/yellow]  {safe(stored.unqueued, 300)}"
     if waiting := list(explain_waiting(stored.queued, stored.rows)):
         yield from ("\n[bold]Judges[/bold]", *waiting)
     if stored.summary is not None:

@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from turnsignal.agents.report.escaping import safe
+from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.records.scores import Stage
+from turnsignal.stream.suite import Suite
 
 #: what became of an answer without a verdict's value, by its reason
 _WHY = {
@@ -50,3 +52,13 @@ def explain_waiting(queued: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[
         if exchange.get("row") not in judged | replaced:
             what = f"turn {safe(exchange.get('turn_id'), 80)}, {safe(exchange.get('stage'), 20)}"
             yield f"  [yellow]not judged: waits, if a judge is asked about this stage[/yellow]  {what}"
+
+
+def explain_unqueued(suite: Suite, conversation_id: str) -> str:
+    """Say why a suite queues nothing of a conversation for its judges, "" where it has none or queues it."""
+    share = suite.exchanges.share
+    if not suite.judges or is_sampled(conversation_id.encode(), share):
+        return ""
+    return (
+        f"its conversation is not in the share of {share:g} that is queued for judges ([exchanges] share)"
+    )

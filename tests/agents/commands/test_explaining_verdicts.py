@@ -7,8 +7,11 @@ import pytest
 
 from tests.stream.judging.judged import exchanges, judges_of, record
 from turnsignal.agents.commands.explain import StoredConversation, explain, from_directory
+from turnsignal.agents.commands.judged import explain_unqueued
 from turnsignal.agents.replaying.run import replay_files
+from turnsignal.agents.report.escaping import safe
 from turnsignal.stream.judging.inquiry import Judgement
+from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.judging.verdicts import make_unjudged, make_verdict
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.records.verdicts import Unjudged, Verdict
@@ -96,3 +99,13 @@ def test_what_is_still_awaited_is_said_of_the_conversation_and_of_each_exchange(
     assert "turn a1, response" in told
     assert "turn a2, response" in told
     assert told.count("not judged: waits") == len(queued)
+
+
+def test_that_a_conversation_is_not_queued_for_judges_is_said() -> None:
+    suite = parse_suite(JUDGES.replace("share = 1.0", "share = 0.3"))
+    why = {name: explain_unqueued(suite, name) for name in map("c{}".format, range(100))}
+    assert {bool(words) for words in why.values()} == {True, False}
+    assert all(bool(words) is not is_sampled(name.encode(), suite.exchanges.share) for name, words in why.items())
+    words = next(filter(None, why.values()))
+    assert safe(words) in "\n".join(explain(StoredConversation("c", unqueued=words)))
+    assert explain_unqueued(Suite(), "c1") == ""
