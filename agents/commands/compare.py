@@ -54,6 +54,9 @@ _SIDES = 2
 @click.option(
     "--plan", type=float, metavar="CHANGE", help="Say how much traffic it takes to name such a change, 0.05 perhaps."
 )
+@click.option(
+    "--whole-conversations", is_flag=True, help="No conversation of the files is cut; of --systems, none ever is."
+)
 @JSON
 @FORMAT
 @MAPPING
@@ -68,6 +71,7 @@ def compare(
     primary: str | None,
     fail_if_worse: str | None,
     plan: float | None,
+    whole_conversations: bool,
     as_json: bool,
     format_name: str | None,
     mapping: Path | None,
@@ -84,7 +88,7 @@ def compare(
     when the replays are not of the same turns.
     """
     from turnsignal.agents.process.exits import EXIT_TOO_FEW, EXIT_WORSE
-    from turnsignal.agents.replaying.comparing import compare_results, compare_systems
+    from turnsignal.agents.replaying.comparing import compare_results, compare_systems, count_cut
     from turnsignal.agents.report.comparison import describe_too_few, format_comparison
     from turnsignal.agents.report.tables import print_lines
     from turnsignal.stream.reports.planned_traffic import plan as plan_traffic
@@ -92,7 +96,10 @@ def compare(
     if plan is not None and not 0 < plan < 1:
         raise click.UsageError("--plan: expected a change between 0 and 1 such as 0.02")
     how = how_to_read(format_name, mapping, strict=strict)
-    before, after, names = _systems(paths, suites, out, how) if systems else _sides(paths, suites, out, how)
+    if systems:
+        before, after, names = _systems(paths, suites, out, how)
+    else:
+        before, after, names = _sides(paths, suites, out, how, whole=whole_conversations)
     size = sum((result.directory / "scores.jsonl").stat().st_size for result in (before, after))
     with shown_progress("comparing", size) as (_, reading, _sending):
         if systems:
@@ -106,6 +113,7 @@ def compare(
     if pairs is not None:
         comparison["pairs"] = {"by_id": pairs.by_id, "by_question": pairs.by_question, "alone": list(pairs.alone)}
     planned = {} if plan is None else plan_traffic(scores, plan, *promise)
+    comparison["cut"] = [count_cut(result) for result in (before, after)]
     comparison["planned"] = {name: needed._asdict() for name, needed in planned.items()}
     if as_json:
         print_json({"before": names[0], "after": names[1], **comparison})
@@ -128,7 +136,7 @@ def compare(
 
 
 def _sides(
-    paths: tuple[Path, ...], suites: tuple[Path, ...], out: Path, how: "HowToRead"
+    paths: tuple[Path, ...], suites: tuple[Path, ...], out: Path, how: "HowToRead", *, whole: bool
 ) -> tuple["ReplayResult", "ReplayResult", tuple[str, str]]:
     """Return both replays and what to call them; files are replayed under both suites."""
     from turnsignal.agents.replaying.result import read_result
@@ -147,7 +155,8 @@ def _sides(
     names = [suite.stem for suite in suites]
     if names[0] == names[1]:
         names = [str(suite) for suite in suites]
-    results = [_replay(paths, suite, out / part, how) for suite, part in zip(suites, ("before", "after"), strict=True)]
+    parts = zip(suites, ("before", "after"), strict=True)
+    results = [_replay(paths, suite, out / part, how, whole=whole) for suite, part in parts]
     return results[0], results[1], (names[0], names[1])
 
 
@@ -167,12 +176,13 @@ def _systems(
     else:
         suite = suites[0] if suites else None
         parts = zip(paths, ("before", "after"), strict=True)
-        results = [_replay((path,), suite, out / part, how) for path, part in parts]
+        # Who asks a system a list of questions asks no more when it is done, however short a while ago that is.
+        results = [_replay((path,), suite, out / part, how, whole=True) for path, part in parts]
     names = (str(paths[0]), str(paths[1])) if True in directories else (paths[0].name, paths[1].name)
     return results[0], results[1], names
 
 
-def _replay(paths: tuple[Path, ...], suite: Path | None, out: Path, how: "HowToRead") -> "ReplayResult":
+def _replay(paths: tuple[Path, ...], suite: Path | None, out: Path, how: "HowToRead", *, whole: bool) -> "ReplayResult":
     import os
     import time
 
@@ -192,6 +202,7 @@ def _replay(paths: tuple[Path, ...], suite: Path | None, out: Path, how: "HowToR
             imported.sources,
             *(out, chosen, time.time()),
             refused=imported.refused,
+            whole=whole,
             read_as=how.as_json(),
             progress=reading,
         )
@@ -202,11 +213,14 @@ def _wanted(text: str | None, comparison: Mapping[str, Any]) -> list[str]:
     """Read the scores that must not be worse; all of them for `any`."""
     if text is None:
         return []
+    from turnsignal.stream.statistics.directions import PRIMARIES
+
     figures = comparison["figures"]
     if text.strip() in ANY:
         return list(figures)
     names = [name.strip() for name in text.split(",") if name.strip()]
-    unknown = [name for name in names if name not in figures and name not in comparison["not_compared"]]
+    known_names = {*figures, *comparison["not_compared"], *PRIMARIES}  # of the last, some need whole conversations
+    unknown = [name for name in names if name not in known_names]
     if unknown or not names:
         known = ", ".join(figures)
         got = repr(unknown[0]) if unknown else "none"

@@ -59,6 +59,4 @@ def explain_unqueued(suite: Suite, conversation_id: str) -> str:
     share = suite.exchanges.share
     if not suite.judges or is_sampled(conversation_id.encode(), share):
         return ""
-    return (
-        f"its conversation is not in the share of {share:g} that is queued for judges ([exchanges] share)"
-    )
+    return f"its conversation is not in the share of {share:g} that is queued for judges ([exchanges] share)"

@@ -14,12 +14,14 @@ from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.replaying.files import FILES
 from turnsignal.agents.replaying.result import ReplayResult
 from turnsignal.stream.errors import TurnsignalError
+from turnsignal.stream.records.scores import Unscored
 from turnsignal.stream.records.wire import SCORES
 from turnsignal.stream.replay import Indexer
 from turnsignal.stream.reports.cases import CasePairs, ConversationRows, SystemCases, compare_cases, pair_cases
 from turnsignal.stream.reports.paired import PairedScores
 from turnsignal.stream.reports.paired_rows import pair_rows, replaced_rows
 
+_CUT = orjson.dumps({"unscored": Unscored.CUT})[1:-1]
 _EVERY = 2_000  # rows between two words about progress
 
 
@@ -75,6 +77,12 @@ def compare_systems(
         progress(side.take_read())
         systems.append(rows)
     return compare_cases(pairs, *systems, same_suite=same_suite), pairs
+
+
+def count_cut(result: ReplayResult) -> int:
+    """Count the conversations of a replay that have no outcome, as they are not over at the end of the recording."""
+    with (result.directory / FILES[SCORES]).open("rb") as file:
+        return sum(_CUT in line for line in file)
 
 
 def _same_suite(before: ReplayResult, after: ReplayResult) -> bool:

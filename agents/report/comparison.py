@@ -38,6 +38,13 @@ def format_comparison(comparison: Mapping[str, Any], names: tuple[str, str]) -> 
             f"Paired: {pairs['by_id']:,} by case, {pairs['by_question']:,} by the opening question; left out without a"
             f" partner: {pairs['alone'][0]:,} of {before}, {pairs['alone'][1]:,} of {after}"
         )
+    if any(comparison.get("cut", ())):
+        cut = " and ".join(f"{n:,} of {side}" for n, side in zip(comparison["cut"], (before, after), strict=True))
+        yield Text(
+            f"Conversations that are not over when the recording ends have no outcome: {cut}. Who was left without an"
+            " answer is not seen there; if all are whole, replay them with --whole-conversations.",
+            style="yellow",
+        )
     yield Text(_sentence(comparison, after), style="bold")
     better = {name for name, figure in figures.items() if figure["verdict"] == BETTER}
     if better & WENT_WORSE.keys():

@@ -111,6 +111,37 @@ def test_two_systems_are_compared_on_the_questions_that_both_were_asked(tmp_path
     assert "compared with --systems" in str(refused.exception)
 
 
+def test_questions_that_a_system_leaves_without_an_answer_are_worse_however_soon_the_recording_ends(
+    tmp_path: Path,
+) -> None:
+    first = system(tmp_path / "a.jsonl", ["See [doc_1]."] * 60)
+    second = system(tmp_path / "b.jsonl", ["See [doc_1]."] * 60)
+    lines = second.read_bytes().splitlines(keepends=True)
+    second.write_bytes(b"".join(line for number, line in enumerate(lines) if number % 6 != 1))  # every third answer
+    asked = [
+        "compare",
+        str(first),
+        str(second),
+        "--systems",
+        f"--out={tmp_path / 'out'}",
+        "--fail-if-worse",
+        "unanswered",
+    ]
+    done = CliRunner().invoke(turnsignal, asked)
+    assert (done.exit_code, done.stderr.strip().splitlines()[-1]) == (3, "Worse: unanswered.")
+    assert "not over" not in done.stdout
+
+
+def test_of_conversations_that_are_cut_it_is_said_that_they_have_no_outcome(tmp_path: Path) -> None:
+    first = system(tmp_path / "a.jsonl", ["See [doc_1]."] * 40)
+    for side in ("one", "two"):
+        assert CliRunner().invoke(turnsignal, ["replay", str(first), f"--out={tmp_path / side}"]).exit_code == 0
+    sides = ["compare", str(tmp_path / "one"), str(tmp_path / "two"), "--fail-if-worse", "unanswered"]
+    done = CliRunner().invoke(turnsignal, sides)
+    assert "have no outcome: 40 of " in " ".join(done.stdout.split())
+    assert done.exit_code == 4
+
+
 def test_two_systems_without_a_question_in_common_are_refused_with_what_would_pair_them(tmp_path: Path) -> None:
     first = system(tmp_path / "a.jsonl", ["See [doc_2]."])
     (second := tmp_path / "b.jsonl").write_bytes(first.read_bytes().replace(b"Question", b"Another"))
