@@ -82,6 +82,8 @@ PLAIN = [
     ("Never use emojis.", [EMOJIS]),
     ("Headings are forbidden.", [HEADINGS]),
     ("Cite in the format [doc_id].", ["citation.format(style=doc_id)"]),
+    ("Cite in the format [Source 1].", ["citation.format(style=labelled)"]),
+    ("Cite in the format [doc #{n}].", ["citation.format(style=labelled)"]),
     ("Citations must follow [dataset_step_id-item_id].", ["citation.format(style=step_item)"]),
     ("Place citations after the text they support.", ["citation.placement"]),
     ("Use at most 2 consecutive citations.", ["citation.max_consecutive(at_most=2)"]),
