@@ -11,8 +11,10 @@ from turnsignal.stream.checks.counted import Counted
 from turnsignal.stream.checks.instruction_check import InstructionCheck, failed, shown
 from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
+from turnsignal.stream.text.typography import typed
 
 _WORD = re.compile(r"\w+")
+_QUOTED_OR_STOPPED = re.compile(r"[.,?!'\"]")
 #: a run of stops that ends a word; possessive and anchored at the run's begin, so that "......" costs one pass
 _STOP = re.compile(r"(?<![.!?])[.!?]++(?=[\"'”’)\]*_}]*+\s++[\"'“‘(\[*_]*+(\S))")
 #: never the end of a sentence
@@ -92,12 +94,14 @@ class NthParagraphFirstWord(InstructionCheck):
     """The response has `paragraphs` paragraphs, and number `nth` begins with `word`. Source: IFEval,
     length_constraints:nth_paragraph_first_word.
 
-    Paragraphs are separated by an empty line; nth: 1-based; upper and lower case are the same.
+    Paragraphs are separated by an empty line; nth: 1-based; upper and lower case are the same, typographic and straight
+    signs, too; word: read up to an apostrophe, as in the response.
     """
 
     family: ClassVar[str] = "length.nth_paragraph_first_word"
     example: ClassVar[str] = "length.nth_paragraph_first_word(nth=1,paragraphs=2,word=first)"
     breaks: ClassVar[str] = "Then this."
+    version: ClassVar[int] = 3  # since typographic signs are the same as typed ones
     paragraphs: int
     nth: int
     word: str
@@ -110,12 +114,12 @@ class NthParagraphFirstWord(InstructionCheck):
 
     def evaluate(self, response: Response) -> CheckResult:
         """Count paragraphs, then read one word."""
-        parts = [part.strip() for part in response.text.split("\n\n") if part.strip()]
+        parts = [part.strip() for part in response.typed.split("\n\n") if part.strip()]
         if len(parts) != self.paragraphs:
             return failed(f"{len(parts)} paragraphs, {self.paragraphs} were asked for")
         first = parts[self.nth - 1].split(maxsplit=1)[0].lstrip("'\"")
-        first = re.split(r"[.,?!'\"]", first, maxsplit=1)[0].lower()
-        if first == self.word.lower():
+        first = _QUOTED_OR_STOPPED.split(first, maxsplit=1)[0].lower()
+        if first == _QUOTED_OR_STOPPED.split(typed(self.word).lstrip("'\""), maxsplit=1)[0].lower():
             return PASSED
         return failed(f"paragraph {self.nth} begins with {shown(first)}, not with {shown(self.word)}")
 
