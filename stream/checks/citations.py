@@ -79,7 +79,7 @@ class Format(InstructionCheck):
         return failed(f"{what} is not {form}", start, end)
 
     def _writings(self, response: Response) -> Callable[[str, str, int], bool]:
-        """Return what says of an item of the marker at `start`, by the style that it was read in, whether it fits ours."""
+        """Return what says of an item, by the style that it was read in, whether it fits the style asked for."""
         # Where ids are numbers, one that names none is as well-formed as those that do.
         ids_are_numbers = bool(response.documents) and all(one.doc_id.isdecimal() for one in response.documents)
 
