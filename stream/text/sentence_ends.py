@@ -51,8 +51,10 @@ def _marks_item(text: str, at: int) -> bool:
 
 def _continues(text: str, at: int, follower: str, *, is_cased: bool) -> bool:
     """Say whether the sentence goes on after the full stop at `at`, before the word `follower`."""
-    words = text[max(0, at - _LONGEST) : at].split() if not text[at - 1].isspace() else []
-    last = words[-1].lstrip("([\"'“‘*_").lower() if words else ""
+    if at == 0 or text[at - 1].isspace():
+        return is_cased and follower.islower()  # the sign itself is meant: "Press Ctrl + . to open it."
+    words = text[max(0, at - _LONGEST) : at].split()
+    last = words[-1].lstrip("([\"'“‘*_").lower()
     if last in _TITLES or (len(last) == 1 and last.isalpha() and last != "i"):
         return True
     if last in _NAMES or _INITIALS.fullmatch(last) is not None:

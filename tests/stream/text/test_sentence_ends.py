@@ -22,6 +22,7 @@ from turnsignal.stream.text.sentence_ends import count_sentences
         "See para. 4, or pp. 12 and 13.",
         "The office is at 5 Elm St. in Boston.",
         "The item is No. 7 on the list.",
+        "Press Ctrl + . to open it.",
         "It is open Mon. Tue. and Wed. only.",
     ],
 )
@@ -38,7 +39,7 @@ def test_what_goes_on_is_one_sentence(text: str) -> None:
         ('"Really?" he asked. "Yes!"', 2),
         ('He said "Stop!" Then he left.', 2),
         ("Stop! Go back. Why?", 3),
-        ("ok. sure. so \"what?\" she asks. stop! go.", 6),
+        ('ok. sure. so "what?" she asks. stop! go.', 6),
         ("It is free. iPhones cost more.", 2),
         ("It weighs 12 lbs. It is blue.", 2),
         ("It is at 5 Elm St. It is red.", 2),
