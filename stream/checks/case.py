@@ -1,6 +1,7 @@
 """Case checks: all capitals, no capitals, or so many words in capitals.
 
-IFEval asks for English as well; that is another instruction here: `language.is(code=en)`.
+IFEval asks for English as well; that is another instruction here: `language.is(code=en)`. Code keeps its own case:
+`README.md` is no other name for `readme.md`.
 """
 
 import re
@@ -12,6 +13,7 @@ from turnsignal.stream.checks.counted import Counted
 from turnsignal.stream.checks.instruction_check import InstructionCheck, failed, shown
 from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
+from turnsignal.stream.text.markup import blank_code
 
 _TOKEN = re.compile(r"[^\W_]+(?:[-./&_][^\W_]+)*")
 _CAPITAL = re.compile(r"[^\W\d_]+")
@@ -19,11 +21,15 @@ _CAPITAL = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upper(InstructionCheck):
-    """Every letter is a capital. Source: IFEval, change_case:english_capital. Not applicable without such letters."""
+    """Every letter outside code is a capital. Source: IFEval, change_case:english_capital.
+
+    Not applicable without such letters.
+    """
 
     family: ClassVar[str] = "case.upper"
     example: ClassVar[str] = "case.upper"
     breaks: ClassVar[str] = "Done."
+    version: ClassVar[int] = 3  # since code has its own case
 
     def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first word with a small letter."""
@@ -33,11 +39,15 @@ class Upper(InstructionCheck):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lower(InstructionCheck):
-    """No letter is a capital. Source: IFEval, change_case:english_lowercase. Not applicable without such letters."""
+    """No letter outside code is a capital. Source: IFEval, change_case:english_lowercase.
+
+    Not applicable without such letters.
+    """
 
     family: ClassVar[str] = "case.lower"
     example: ClassVar[str] = "case.lower"
     breaks: ClassVar[str] = "Done."
+    version: ClassVar[int] = 3  # since code has its own case
 
     def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first word with a capital."""
@@ -63,8 +73,14 @@ class CapitalWordFrequency(Counted):
 
 
 def _first(text: str, fits: Callable[[str], bool], complaint: str) -> CheckResult:
-    """Point at the first word that breaks the case."""
+    """Point at the first word that breaks the case, and none in code."""
+    if "`" in text or "~~~" in text:
+        text = blank_code(text)
+    is_kept = False
     for word in _CAPITAL.finditer(text):
-        if not fits(word[0]) and word[0].lower() != word[0].upper():
+        if word[0].lower() == word[0].upper():
+            continue
+        if not fits(word[0]):
             return failed(f"{shown(word[0])} {complaint}", *word.span())
-    return NOT_APPLICABLE
+        is_kept = True
+    return PASSED if is_kept else NOT_APPLICABLE

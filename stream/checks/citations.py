@@ -6,12 +6,13 @@ consecutive. No source URLs."); each part fails for another reason, so each is a
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from turnsignal.stream.checks.instruction_check import InstructionCheck, failed, shown
 from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, CheckResult, Result
+from turnsignal.stream.citations.markers import is_labelled
 from turnsignal.stream.citations.reader import DEFAULT_STYLES, Citations
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.text.markdown import CUT
@@ -25,6 +26,7 @@ _LEANING = frozenset(
     "-–—+•>#=\"'"
 )  #: text after a word ("C++", a closing quote), otherwise a bullet or an opening quote
 _STOPS = frozenset(".,;:!?…。！？")
+_BARE_NUMBERS = re.compile(r"[\[\]\d\s,;#–—-]+")
 _ORDINAL = re.compile(r"[ \t>]*\d{1,9}\Z")
 _URL = re.compile(r"(?:https?://|www\.)[^\s<>|\"'`]+", re.IGNORECASE)
 
@@ -34,14 +36,15 @@ class Format(InstructionCheck):
     """Every marker is well formed. Source: Hoffer, "Citation format: citations must follow [doc_id] format".
 
     style: the one style that markers must have (`doc_id`, `numeric`, …); default `any`: every style that the suite
-    declares. A well-formed marker that names nothing retrieved is no format fault. A citation beside the text has the
-    style `structured`. Not applicable without citations.
+    declares. What counts is how a marker is written: where ids are numbers, `[1]` is an id and numeric, where they are
+    like "Source 1", `[Source 1]` is an id and labelled. A well-formed marker that names nothing retrieved is no format
+    fault. A citation beside the text has the style `structured`. Not applicable without citations.
     """
 
     family: ClassVar[str] = "citation.format"
     example: ClassVar[str] = "citation.format(style=doc_id)"
     breaks: ClassVar[str] = "Open Settings [doc_1"
-    version: ClassVar[int] = _READS
+    version: ClassVar[int] = 4  # since an id may have the form of another style
     style: str = "any"
 
     def validate(self) -> str | None:
@@ -58,12 +61,15 @@ class Format(InstructionCheck):
         anything = self.style == "any"
         if anything and not citations.faults:
             return PASSED
-        allowed = (self.style, "structured")
-        wrong = [
-            (f.start, f.end) for f in citations.faults if f.kind == "malformed" or not (anything or f.style in allowed)
-        ]
+        wrong = [(f.start, f.end) for f in citations.faults if f.kind == "malformed"]
         if not anything:
-            wrong += [(c.start, c.end) for c in citations.all if c.style != self.style]
+            fits = self._writings(response)
+            wrong += [
+                (f.start, f.end)
+                for f in citations.faults
+                if not (f.style == "structured" or fits(f.style, f.text, f.start))
+            ]
+            wrong += [(c.start, c.end) for c in citations.all if not fits(c.style, c.doc_id, c.start)]
         if not wrong:
             return PASSED
         start, end = min(wrong)
@@ -71,6 +77,25 @@ class Format(InstructionCheck):
         written = (start, end) in citations.markers
         what = shown(response.text[start:end]) if written else "what is cited beside the text"
         return failed(f"{what} is not {form}", start, end)
+
+    def _writings(self, response: Response) -> Callable[[str, str, int], bool]:
+        """Return what says of an item, by the style that it was read in, whether it fits the style asked for."""
+        # Where ids are numbers, one that names none is as well-formed as those that do.
+        ids_are_numbers = bool(response.documents) and all(one.doc_id.isdecimal() for one in response.documents)
+
+        def fits(style: str, item: str, start: int) -> bool:
+            if style == self.style:
+                return True
+            if self.style == "doc_id":
+                return style == "step_item" or (style == "numeric" and ids_are_numbers)
+            if style not in ("doc_id", "numeric"):
+                return False
+            is_number = _BARE_NUMBERS.fullmatch(item) is not None
+            if self.style == "labelled":  # "[Sources 1, 2]": the label is for both
+                return is_labelled(item.strip("[]")) or (is_number and response.text[start + 1 : start + 2].isalpha())
+            return self.style == "numeric" and is_number
+
+        return fits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from typing import ClassVar
 from turnsignal.stream.checks.instruction_check import InstructionCheck, failed, shown
 from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
+from turnsignal.stream.text.typography import typed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +30,13 @@ class TwoResponses(InstructionCheck):
 class RepeatPrompt(InstructionCheck):
     """The response first repeats a text word for word. Source: IFEval, combination:repeat_prompt.
 
-    prompt: the text; upper and lower case are the same.
+    prompt: the text; upper and lower case are the same, typographic and straight signs, too.
     """
 
     family: ClassVar[str] = "combination.repeat_prompt"
     example: ClassVar[str] = "combination.repeat_prompt(prompt='Write it.')"
     breaks: ClassVar[str] = "Done."
+    version: ClassVar[int] = 3  # since typographic signs are the same as typed ones
     prompt: str
 
     def validate(self) -> str | None:
@@ -43,7 +45,6 @@ class RepeatPrompt(InstructionCheck):
 
     def evaluate(self, response: Response) -> CheckResult:
         """Compare the beginning."""
-        text, prompt = response.text.strip(), self.prompt.strip()
-        if text.lower().startswith(prompt.lower()):
+        if response.typed.strip().lower().startswith(typed(self.prompt).strip().lower()):
             return PASSED
-        return failed(f"the response begins with {shown(text)}, not with {shown(prompt)}")
+        return failed(f"the response begins with {shown(response.text.strip())}, not with {shown(self.prompt.strip())}")

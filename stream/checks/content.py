@@ -8,6 +8,7 @@ from turnsignal.stream.checks.counted import Counted
 from turnsignal.stream.checks.instruction_check import InstructionCheck, failed, shown
 from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
+from turnsignal.stream.text.typography import typed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,18 +40,20 @@ class NumberPlaceholders(Counted):
 class Postscript(InstructionCheck):
     """The response has a postscript. Source: IFEval, detectable_content:postscript.
 
-    marker: what begins it; a space after its full stops and upper or lower case make no difference.
+    marker: what begins it; a space after its full stops, upper or lower case, and typographic signs make no
+    difference.
     """
 
     family: ClassVar[str] = "content.postscript"
     example: ClassVar[str] = "content.postscript(marker=P.P.S)"
     breaks: ClassVar[str] = "Done."
+    version: ClassVar[int] = 3  # since typographic signs are the same as typed ones
     marker: str = "P.S."
     pattern: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         InstructionCheck.__post_init__(self)
-        loose = re.escape(self.marker.strip()).replace(r"\.", r"\.\s?").removesuffix(r"\s?")
+        loose = re.escape(typed(self.marker).strip()).replace(r"\.", r"\.\s?").removesuffix(r"\s?")
         object.__setattr__(self, "pattern", re.compile(loose, re.IGNORECASE))
 
     def validate(self) -> str | None:
@@ -59,6 +62,6 @@ class Postscript(InstructionCheck):
 
     def evaluate(self, response: Response) -> CheckResult:
         """Look for the marker."""
-        if self.pattern.search(response.text) is not None:
+        if self.pattern.search(response.typed) is not None:
             return PASSED
         return failed(f"no postscript that begins with {shown(self.marker)}")

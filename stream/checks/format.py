@@ -13,6 +13,7 @@ from turnsignal.stream.checks.counted import Counted
 from turnsignal.stream.checks.instruction_check import InstructionCheck, failed
 from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
+from turnsignal.stream.text.typography import typed
 
 _FENCES = ("```json", "```Json", "```JSON", "```")
 _SINGLE = re.compile(r"\*[^\n*]*\*")
@@ -134,12 +135,13 @@ class MultipleSections(Counted):
 class ConstrainedResponse(InstructionCheck):
     """The response holds one of the fixed answers. Source: IFEval, detectable_format:constrained_response.
 
-    options: separated by `|`.
+    options: separated by `|`; typographic and straight signs are the same.
     """
 
     family: ClassVar[str] = "format.constrained_response"
     example: ClassVar[str] = "format.constrained_response(options=yes)"
     breaks: ClassVar[str] = "Perhaps."
+    version: ClassVar[int] = 3  # since typographic signs are the same as typed ones
     options: str = "My answer is yes.|My answer is no.|My answer is maybe."
 
     def validate(self) -> str | None:
@@ -148,6 +150,6 @@ class ConstrainedResponse(InstructionCheck):
 
     def evaluate(self, response: Response) -> CheckResult:
         """Look for each option."""
-        if any(option in response.text for option in self.options.split("|") if option):
+        if any(typed(option) in response.typed for option in self.options.split("|") if option):
             return PASSED
         return failed(f"none of the fixed answers: {self.options.replace('|', ' / ')}")

@@ -1,7 +1,8 @@
 """Keyword checks: words and letters that must or must not appear.
 
 Parameters are plain words, never patterns: user-written patterns belong to `pattern.require`, on an engine that cannot
-stall.
+stall. In words and responses alike, an apostrophe is one whether typographic or straight, and so are quotation marks,
+spaces and hyphens.
 """
 
 import re
@@ -12,6 +13,7 @@ from turnsignal.stream.checks.counted import Counted
 from turnsignal.stream.checks.instruction_check import InstructionCheck, failed, shown
 from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
+from turnsignal.stream.text.typography import typed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +26,7 @@ class Existence(InstructionCheck):
     family: ClassVar[str] = "keywords.existence"
     example: ClassVar[str] = "keywords.existence(words='reset|link')"
     breaks: ClassVar[str] = "Done."
+    version: ClassVar[int] = 3  # since typographic signs are the same as typed ones
     words: str
 
     def validate(self) -> str | None:
@@ -32,9 +35,9 @@ class Existence(InstructionCheck):
 
     def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first word that is missing."""
-        text = response.text.lower()
+        text = response.typed.lower()
         for word in _split(self.words):
-            if word.lower() not in text:
+            if typed(word).lower() not in text:
                 return failed(f"the word {shown(word)} does not appear")
         return PASSED
 
@@ -50,13 +53,13 @@ class ForbiddenWords(InstructionCheck):
     family: ClassVar[str] = "keywords.forbidden_words"
     example: ClassVar[str] = "keywords.forbidden_words(words='sorry|c++')"
     breaks: ClassVar[str] = "I am sorry."
-    version: ClassVar[int] = 3  # since words that begin or end with a sign are found
+    version: ClassVar[int] = 4  # since typographic signs are the same as typed ones
     words: str
     pattern: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         InstructionCheck.__post_init__(self)
-        words = "|".join(re.escape(word) for word in _split(self.words))
+        words = "|".join(re.escape(typed(word)) for word in _split(self.words))
         object.__setattr__(self, "pattern", re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE))
 
     def validate(self) -> str | None:
@@ -65,10 +68,10 @@ class ForbiddenWords(InstructionCheck):
 
     def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first forbidden word."""
-        match = self.pattern.search(response.text)
+        match = self.pattern.search(response.typed)
         if match is None:
             return PASSED
-        return failed(f"the forbidden word {shown(match[0])} appears", *match.span())
+        return failed(f"the forbidden word {shown(response.text[slice(*match.span())])} appears", *match.span())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +84,7 @@ class Frequency(Counted):
     family: ClassVar[str] = "keywords.frequency"
     example: ClassVar[str] = "keywords.frequency(at_least=2,word=link)"
     breaks: ClassVar[str] = "One link."
+    version: ClassVar[int] = 3  # since typographic signs are the same as typed ones
     unit: ClassVar[str] = "occurrences of the word"
     word: str
 
@@ -90,7 +94,7 @@ class Frequency(Counted):
 
     def evaluate(self, response: Response) -> CheckResult:
         """Count the word."""
-        return self.count_result(response.text.lower().count(self.word.strip().lower()))
+        return self.count_result(response.typed.lower().count(typed(self.word).strip().lower()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

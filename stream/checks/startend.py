@@ -6,19 +6,21 @@ from typing import ClassVar
 from turnsignal.stream.checks.instruction_check import InstructionCheck, failed, shown
 from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
+from turnsignal.stream.text.typography import typed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quotation(InstructionCheck):
-    """The whole response stands in double quotation marks. Source: IFEval, startend:quotation."""
+    """The whole response stands in double quotation marks, of either kind. Source: IFEval, startend:quotation."""
 
     family: ClassVar[str] = "startend.quotation"
     example: ClassVar[str] = "startend.quotation"
     breaks: ClassVar[str] = "Done."
+    version: ClassVar[int] = 3  # since typographic signs are the same as typed ones
 
     def evaluate(self, response: Response) -> CheckResult:
         """Look at both ends."""
-        text = response.text.strip()
+        text = response.typed.strip()
         if len(text) > 1 and text[0] == text[-1] == '"':
             return PASSED
         return failed("the response is not wrapped in double quotation marks")
@@ -28,12 +30,14 @@ class Quotation(InstructionCheck):
 class EndChecker(InstructionCheck):
     """The response ends with a phrase and nothing after it. Source: IFEval, startend:end_checker.
 
-    phrase: upper and lower case are the same; closing double quotation marks do not count.
+    phrase: upper and lower case are the same, typographic and straight signs, too; double quotation marks at its end
+    do not count.
     """
 
     family: ClassVar[str] = "startend.end_checker"
     example: ClassVar[str] = "startend.end_checker(phrase='Anything else?')"
     breaks: ClassVar[str] = "Done."
+    version: ClassVar[int] = 3  # since typographic signs are the same as typed ones
     phrase: str
 
     def validate(self) -> str | None:
@@ -42,7 +46,8 @@ class EndChecker(InstructionCheck):
 
     def evaluate(self, response: Response) -> CheckResult:
         """Look at the end."""
-        text = response.text.strip().strip('"')
-        if text.lower().endswith(self.phrase.strip().lower()):
+        text, phrase = response.typed.strip().lower(), typed(self.phrase).strip().lower()
+        if text.endswith(phrase) or text.strip('"').endswith(phrase):
             return PASSED
+        text = response.text.strip()
         return failed(f"the response ends with {shown(text[-40:])}, not with {shown(self.phrase)}")

@@ -350,6 +350,11 @@ def is_year(token: str) -> bool:
     return len(token) == 4 and "1500" <= token <= "2100"
 
 
+def is_labelled(item: str) -> bool:
+    """Return whether an item is a label and what it names, as `Source 1`, `ID: 17`."""
+    return _LABEL.fullmatch(item) is not None
+
+
 def is_period(low: int, high: int) -> bool:
     """Return whether two numbers with a dash between are a date, not ranks: `2019-2021`, `2019-21`, `2024-05`."""
     return is_year(str(low)) or is_year(str(high))

@@ -8,6 +8,7 @@ import msgspec
 from turnsignal.stream.citations.reader import CitationReader
 from turnsignal.stream.records.turns import Document
 from turnsignal.stream.text.markdown import Markdown, parse_markdown
+from turnsignal.stream.text.typography import typed
 
 
 class Exchange(msgspec.Struct, frozen=True, gc=False):
@@ -31,7 +32,7 @@ class Response:
     citations may have been delivered beside the text.
     """
 
-    __slots__ = ("_markdown", "_read", "citations", "documents", "metadata", "platform", "relevant", "text")
+    __slots__ = ("_markdown", "_read", "_typed", "citations", "documents", "metadata", "platform", "relevant", "text")
 
     def __init__(
         self,
@@ -51,10 +52,18 @@ class Response:
         self.citations = read_citations(text, documents, metadata) if metadata else read_citations(text, documents)
         self._read = read_citations
         self._markdown: Markdown | None = None
+        self._typed: str | None = None
 
     def with_text(self, text: str) -> "Response":
         """Return the same response as if it had said `text`."""
         return Response(text, self.documents, self._read, self.platform, self.relevant, self.metadata)
+
+    @property
+    def typed(self) -> str:
+        """The text with its signs as they are typed, of the same length: what words and phrases are looked for in."""
+        if self._typed is None:
+            self._typed = typed(self.text)
+        return self._typed
 
     @property
     def markdown(self) -> Markdown:

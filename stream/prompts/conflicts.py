@@ -26,6 +26,7 @@ from turnsignal.stream.prompts.proposals import (
     KIN,
     MARKDOWN,
     NAMED_THINGS,
+    SINGLE,
     own_marker,
 )
 from turnsignal.stream.prompts.reading import Exemption, Proposal
@@ -186,6 +187,8 @@ def _as_words(words: str) -> Any:
 
 
 def _compiled(regex: str) -> Any:
+    """Return the pattern of what a check forbids; where it takes several, of a single one."""
+    regex = SINGLE.get(regex, regex)
     return compile_pattern(f"(?-i:{regex})" if not regex.startswith("(?") else regex)
 
 

@@ -50,6 +50,8 @@ CAPITALS: str = next(regex for words, regex in WORDED["forbidden"].items() if wo
 _THINGS = {compile_pattern(rf"\b(?:{words})\b"): pattern for words, pattern in WORDED["forbidden"].items()}
 #: pattern of a check that forbids → what the words for its thing are
 NAMED_THINGS = {pattern: words for words, pattern in _THINGS.items()}
+#: pattern of a check that forbids several → the pattern of a single one
+SINGLE = {WORDED["forbidden"][thing]: pattern for thing, pattern in WORDED["single"].items()}
 #: pattern of a check that forbids → what words for things that it finds, too, look like
 KIN = {WORDED["forbidden"][thing]: compile_pattern(words) for thing, words in WORDED["kin"].items()}
 KIN[ADDRESS] = SAYS["gives_links"]

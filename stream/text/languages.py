@@ -59,6 +59,11 @@ def may_be_read(words: Collection[str]) -> bool:
     return ours > others
 
 
+def is_frequent(word: str) -> bool:
+    """Return whether a word, case-folded, is among the most frequent ones of a language of READ."""
+    return word in _ANY_KNOWN
+
+
 def _counts(words: Collection[str]) -> tuple[int, int]:
     """Return how many words are frequent in the language of READ, and in the other one, that has most of them."""
     spoken = [0] * len(_LISTS)

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -252,3 +253,47 @@ def test_places_within_a_marker_do_not_lengthen_a_row() -> None:
 
 def test_a_loose_check_sees_what_is_beside_the_text() -> None:
     assert judged("loose.citation.required", beside("Sure:\nOpen it.", {"doc_id": "doc_2"}))[0] is Result.PASS
+
+
+IDS = {
+    "numbers": ["1", "2", "3"],
+    "others": ["kb-1", "kb-2", "kb-3"],
+    "labelled": ["Source 1", "Source 2", "Source 3"],
+    "steps": ["help_article-1", "help_article-2"],
+}
+
+
+@pytest.mark.parametrize(
+    ("style", "ids", "text"),
+    [
+        ("numeric", "numbers", "It opened in 1932 [1]. It is 120 m long [2, 3]."),
+        ("numeric", "numbers", "It opened in 1932 [1-3], or so they say [9]."),
+        ("numeric", "others", "It opened in 1932 [1]. It is 120 m long [2][3]."),
+        ("doc_id", "numbers", "It opened in 1932 [1]. It is 120 m long [9]."),
+        ("doc_id", "steps", "It opened in 1932 [help_article-1]."),
+        ("labelled", "numbers", "It opened in 1932 [Source 1]."),
+        ("labelled", "numbers", "It opened in 1932 [Sources 1, 2]."),
+        ("labelled", "others", "It opened in 1932 [Source 1]."),
+        ("labelled", "labelled", "It opened in 1932 [Source 1]."),
+    ],
+)
+def test_a_marker_has_the_style_that_it_is_written_in_whatever_the_ids_are(style: str, ids: str, text: str) -> None:
+    documents = [Document(doc_id=doc_id) for doc_id in IDS[ids]]
+    assert result(f"citation.format(style={style})", text, documents) is Result.PASS
+
+
+@pytest.mark.parametrize(
+    ("style", "ids", "text"),
+    [
+        ("numeric", "numbers", "It opened in 1932 [Source 1]."),
+        ("numeric", "numbers", "It opened in 1932 [^1]."),
+        ("numeric", "others", "It opened in 1932 [kb-1]."),
+        ("doc_id", "others", "It opened in 1932 [1]."),
+        ("labelled", "numbers", "It opened in 1932 [1]."),
+        ("labelled", "others", "It opened in 1932 [kb-1]."),
+        ("footnote", "numbers", "It opened in 1932 [1]."),
+    ],
+)
+def test_a_marker_written_in_another_style_fails_whatever_the_ids_are(style: str, ids: str, text: str) -> None:
+    documents = [Document(doc_id=doc_id) for doc_id in IDS[ids]]
+    assert result(f"citation.format(style={style})", text, documents) is Result.FAIL

@@ -102,4 +102,4 @@ def test_compliance_is_unknown_when_nothing_applies() -> None:
 
 
 def test_a_loose_form_changes_its_meaning_with_the_strict_check() -> None:
-    assert parse_check("loose.language.is(code=en)").version == parse_check("language.is(code=en)").version == 3
+    assert parse_check("loose.language.is(code=en)").version == parse_check("language.is(code=en)").version == 4
