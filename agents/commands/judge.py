@@ -242,6 +242,7 @@ def _show_plan(
                 "model": None if each.part.model == _DRY else each.part.model,
                 "exchanges": len(asked),
                 "calls": sum(one.calls for one in asked),
+                "cascade": each.part.cascade is not None,
                 "likely_tokens": sum(one.prompt.likely_tokens * one.calls for one in asked),
                 "likely_price": sum(one.likely for one in asked) / NANO if known else None,
                 "greatest_price": sum(one.greatest for one in asked) / NANO if known else None,
@@ -286,7 +287,7 @@ def _print_totals(row: dict[str, Any]) -> None:
         price = f"{row['greatest_price']:.4f} at most, {row['likely_price']:.4f} probably"
     click.echo(
         f"{row['judge']} by {row['model'] or 'nobody yet (--model)'}: {row['exchanges']:,} exchanges,"
-        f" {row['calls']:,} calls, about {row['likely_tokens']:,} tokens; price {price}"
+        f" {'up to ' if row['cascade'] else ''}{row['calls']:,} calls, about {row['likely_tokens']:,} tokens; price {price}"
     )
     if row["not_asked"]:
         reasons = ", ".join(f"{reason} {n:,}" for reason, n in row["not_asked"].items())

@@ -68,7 +68,12 @@ class Previewed(NamedTuple):
 
 
 def preview(judge: Judge, exchange: ExchangeRecord) -> Previewed | Verdict:
-    """Return what would be asked first about an exchange, or the verdict of one that nobody has to be asked about."""
+    """Return what would be asked about an exchange, or the verdict of one that nobody is to be asked about.
+
+    All models of a judge count, also those that are asked only where the one before is unsure.
+    """
+    if (left_out := _sampled_out(judge, exchange)) is not None:
+        return left_out
     if (decided := Deliberation(judge, exchange).judgement) is not None:
         return make_verdict(exchange, judge, decided)
     try:
@@ -77,10 +82,18 @@ def preview(judge: Judge, exchange: ExchangeRecord) -> Previewed | Verdict:
         return make_unjudged(exchange, judge, error.reason, error.detail)
     inquiry = begin_inquiry(judge, material)
     assert inquiry.prompt is not None, "an inquiry begins with a prompt"
-    asked = judge.members if judge.part.jury is not None else [judge]
-    likely = sum(each.cost(inquiry.prompt.likely_tokens * inquiry.calls, 200 * inquiry.calls) for each in asked)
+    members = judge.members
+    likely = sum(each.cost(inquiry.prompt.likely_tokens * inquiry.calls, 200 * inquiry.calls) for each in members)
     greatest = judge.greatest_cost(inquiry.calls, inquiry.most_tokens)
-    return Previewed(exchange, inquiry.prompt, inquiry.calls, likely, greatest)
+    return Previewed(exchange, inquiry.prompt, inquiry.calls * len(members), likely, greatest)
+
+
+def _sampled_out(judge: Judge, exchange: ExchangeRecord) -> Verdict | None:
+    """Return the verdict on an exchange whose conversation a judge is not asked about, None where it is."""
+    if is_sampled(exchange.conversation_id.encode(), judge.part.share):
+        return None
+    detail = f"its conversation is not in the share of {judge.part.share:g} that this judge is asked about"
+    return make_unjudged(exchange, judge, Unjudged.SAMPLED_OUT, detail)
 
 
 def judge_exchanges(
@@ -122,12 +135,10 @@ class _Run:
     async def ask_all(self, exchanges: Sequence[ExchangeRecord], judges: Sequence[Judge]) -> list[Verdict]:
         endpoints = {name: ThrottledEndpoint(provider, part) for name, (provider, part) in self._providers.items()}
         work: dict[str, list[tuple[int, Judge, ExchangeRecord]]] = {name: [] for name in endpoints}
-        number = 0
-        for judge in judges:
-            for exchange in exchanges:
+        for at, exchange in enumerate(exchanges):  # judges side by side, so that none has spent a budget before another
+            for which, judge in enumerate(judges):
                 if exchange.stage == judge.chosen.rubric.stage:
-                    work[judge.endpoint_name].append((number, judge, exchange))
-                    number += 1
+                    work[judge.endpoint_name].append((which * len(exchanges) + at, judge, exchange))
         verdicts: dict[int, Verdict] = {}
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -151,9 +162,8 @@ class _Run:
             if known is not None and known.unscored not in _PASSING:
                 known.cached = True
                 verdicts[number] = known
-            elif not is_sampled(exchange.conversation_id.encode(), judge.part.share):
-                detail = f"its conversation is not in the share of {judge.part.share:g} that this judge is asked about"
-                verdicts[number] = make_unjudged(exchange, judge, Unjudged.SAMPLED_OUT, detail)
+            elif (left_out := _sampled_out(judge, exchange)) is not None:
+                verdicts[number] = left_out
             else:
                 verdicts[number] = await make_asker(judge, endpoints, self._budget).ask(exchange)
                 self._on_verdict(verdicts[number])

@@ -258,3 +258,27 @@ def test_a_cascade_says_which_step_decided_and_how_far_it_agrees_with_the_last_o
     assert "decided by rules 6" in run(turns).stdout
     (plan,) = as_json(turns, "--dry-run")["judges"]
     assert (plan["exchanges"], plan["not_asked"]) == (0, {"rules": 6})
+
+
+def test_a_dry_run_counts_who_is_asked_in_a_run(turns: Path) -> None:
+    half = '[[judges]]\nrubric = "task_utility"\nmodel = "scripted:words"\nshare = 0.5\n'
+    turns.with_name("suite.toml").write_text(half)
+    (plan,), (row,) = as_json(turns, "--dry-run")["judges"], as_json(turns)["judges"]
+    assert 0 < plan["exchanges"] == row["judged"] < 6
+    assert plan["not_asked"] == {"sampled_out": 6 - row["judged"]}
+    small = 'cascade = { small = "scripted:small" }\n'
+    turns.with_name("suite.toml").write_text(half.replace("share = 0.5\n", small))
+    (plan,) = as_json(turns, "--dry-run")["judges"]
+    assert (plan["exchanges"], plan["calls"]) == (6, 12)
+    assert "up to 12 calls" in run(turns, "--dry-run").stdout
+
+
+def test_judges_of_one_endpoint_share_a_budget_that_does_not_pay_for_all(turns: Path) -> None:
+    price = '[judging.prices."scripted:words"]\ninput = 0.0\noutput = 1.0\n'
+    judge = (
+        '[[judges]]\nname = "{}"\nrubric = "task_utility"\nmodel = "scripted:words"\nattempts = 1\nmax_output = 1000\n'
+    )
+    turns.with_name("suite.toml").write_text(price + judge.format("one") + judge.format("two"))
+    rows = as_json(turns, "--budget", "0.001")["judges"]
+    assert sum(row["judged"] for row in rows) < 12
+    assert abs(rows[0]["judged"] - rows[1]["judged"]) <= 1
