@@ -287,7 +287,8 @@ def _print_totals(row: dict[str, Any]) -> None:
         price = f"{row['greatest_price']:.4f} at most, {row['likely_price']:.4f} probably"
     click.echo(
         f"{row['judge']} by {row['model'] or 'nobody yet (--model)'}: {row['exchanges']:,} exchanges,"
-        f" {'up to ' if row['cascade'] else ''}{row['calls']:,} calls, about {row['likely_tokens']:,} tokens; price {price}"
+        f" {'up to ' if row['cascade'] else ''}{row['calls']:,} calls, about {row['likely_tokens']:,} tokens;"
+        f" price {price}"
     )
     if row["not_asked"]:
         reasons = ", ".join(f"{reason} {n:,}" for reason, n in row["not_asked"].items())
