@@ -106,6 +106,11 @@ def names_users_language(masked: str) -> bool:
     return _SAYS["users_language"].search(masked) is not None
 
 
+def keeps_another_tongue(masked: str) -> bool:
+    """Return whether a sentence has some words, or some answers, in another language than all others."""
+    return _SAYS["other_tongue"].search(masked) is not None and not denies(masked)
+
+
 def let_off(check: str, sentence: str, text: str, masked: str, languages: frozenset[str], thing: Any) -> str | None:
     """Return why the sentence right after a check's own makes it doubtful; None if it does not.
 
@@ -123,6 +128,8 @@ def let_off(check: str, sentence: str, text: str, masked: str, languages: frozen
     if thing is not None or check.startswith(("case.lower", "case.upper", "format.json")):
         words: Any = thing or topic
         again = again or (words.search(masked) is not None and _SAYS["denial"].search(masked) is None)
+    if _forbids_something(check) and _SAYS["denial"].search(masked) is None:  # "Birthdays deserve one."
+        again = again or _SAYS["has_one"].search(masked) is not None
     if is_bound(check):  # "If they conflict, use up to 10."
         numbers = [one for one in amounts(masked) if one.unit == "number"]
         is_bare = any(_SAYS["ends_there"].match(masked[one.end :]) is not None for one in numbers)
