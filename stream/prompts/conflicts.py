@@ -8,13 +8,12 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-import re2
-
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.conditions import condition, names_all, tells_of_a_text, without_no_conditions
 from turnsignal.stream.prompts.edges import displaced
 from turnsignal.stream.prompts.frames import framed
 from turnsignal.stream.prompts.instructions import LANGUAGES, SAYS
+from turnsignal.stream.prompts.literals import literal
 from turnsignal.stream.prompts.parts import is_of_whole
 from turnsignal.stream.prompts.polarity import denies, keeps_another_tongue, names_users_language
 from turnsignal.stream.prompts.proposals import (
@@ -182,7 +181,7 @@ def _in_capitals(proposal: Proposal, others: list[PlacedSentence]) -> _Against |
 
 def _as_words(words: str) -> Any:
     """Return a pattern for words that are no parts of others: "he" is not in "the"."""
-    return compile_pattern(rf"(?:^|[^\pL\pN]){re2.escape(words)}(?:$|[^\pL\pN])")
+    return compile_pattern(rf"(?:^|[^\pL\pN]){literal(words)}(?:$|[^\pL\pN])")
 
 
 def _compiled(regex: str) -> Any:

@@ -7,11 +7,10 @@ prompt says that nothing else may stand there.
 from collections.abc import Iterator
 from typing import Any
 
-import re2
-
 from turnsignal.stream.names import write_name
 from turnsignal.stream.prompts.instructions import SAYS, Sentence, asked
 from turnsignal.stream.prompts.leftover import RequestedCheck
+from turnsignal.stream.prompts.literals import spaced
 from turnsignal.stream.prompts.wording import QUOTED, negated
 
 TAIL = r"[^\pL\pN?]*"  #: what may stand behind the last words: a full stop, quotation marks, bold, an emoji
@@ -35,7 +34,7 @@ def edge_phrases(sentence: Sentence) -> Iterator[RequestedCheck]:
                 continue  # "Start with one sentence and end with …"
             more = SAYS["more_after"].search(sentence.masked[quotes[-1].end() :]) if at_end else None
             doubt = None if more is None else f"more may follow it ({more[0].strip(' ,')} …)"
-            phrase = "|".join(spaced(one) for one in phrases)
+            phrase = "|".join(stopped(one) for one in phrases)
             phrase = f"(?:{phrase})" if len(phrases) > 1 else phrase
             contrast = SAYS["but_not_with"].search(sentence.masked[match.start() : quotes[0].start()])
             if contrast is not None or negated(sentence.masked, match.start()):
@@ -53,9 +52,9 @@ def edge_phrases(sentence: Sentence) -> Iterator[RequestedCheck]:
             break
 
 
-def spaced(phrase: str) -> str:
+def stopped(phrase: str) -> str:
     """Return the pattern of a phrase with any white space between its words, and a full stop or none at its end."""
-    return r"\s+".join(re2.escape(word) for word in phrase.rstrip(".").split())
+    return spaced(phrase.rstrip("."))
 
 
 def _opened(phrases: list[str]) -> str:
@@ -64,7 +63,7 @@ def _opened(phrases: list[str]) -> str:
     for phrase in phrases:
         bare = phrase.rstrip(".:;,!?")
         opened.append(
-            spaced(bare) + "[*_]*" + spaced(phrase[len(bare) :]) if bare and bare != phrase else spaced(phrase)
+            stopped(bare) + "[*_]*" + stopped(phrase[len(bare) :]) if bare and bare != phrase else stopped(phrase)
         )
     return _HEAD + (f"(?:{'|'.join(opened)})" if len(opened) > 1 else opened[0])
 

@@ -18,7 +18,7 @@ from turnsignal.stream.prompts.named_links import named_links
 from turnsignal.stream.prompts.named_sections import named_sections
 from turnsignal.stream.prompts.narrower import only_some
 from turnsignal.stream.prompts.openers import openers
-from turnsignal.stream.prompts.phrases import TAIL, edge_phrases, spaced
+from turnsignal.stream.prompts.phrases import TAIL, edge_phrases, stopped
 from turnsignal.stream.prompts.placeholders import placeholder_in
 from turnsignal.stream.prompts.polarity import reaches, turned
 from turnsignal.stream.prompts.qualified import qualifies
@@ -174,7 +174,7 @@ def _chosen(options: list[str]) -> str:
     """Return the check for one of several answers; a label of one word is written in either case: "Yes."."""
     if any(" " in option.strip() for option in options):
         return write_name("format.constrained_response", {"options": "|".join(options)})
-    return write_name("pattern.require", {"regex": rf"(?i)(?:\A|\W)(?:{'|'.join(map(spaced, options))})(?:\W|\z)"})
+    return write_name("pattern.require", {"regex": rf"(?i)(?:\A|\W)(?:{'|'.join(map(stopped, options))})(?:\W|\z)"})
 
 
 def _bracketed(text: str) -> Iterator[Span]:
