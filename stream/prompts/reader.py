@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 from turnsignal.stream.names import parse_name
+from turnsignal.stream.prompts.beside import beside
 from turnsignal.stream.prompts.bullets import any_bullets
 from turnsignal.stream.prompts.characters import doubt_rivals, is_character_limit
 from turnsignal.stream.prompts.conditions import (
@@ -164,7 +165,7 @@ def read_prompt(text: str) -> PromptReading:
         headed = part_named(heading)
         is_whole = names_whole(masked) or (headed in made.split() and len(heading.split()) > 1)
         scope = Scope(order, "" if is_whole else headed, it, part_before, made)
-        asked = propose(Sentence(rest, without_clause(mask(rest)), dividers, paragraphs, splitter, before, scope))
+        asked, unchecked = propose(Sentence(rest, without_clause(mask(rest)), dividers, paragraphs, splitter, before, scope))
         names, own = [name for name in asked if name in proposed or len(proposed) < MAX_PROPOSALS], masked
         platforms, doubt = condition(ruled, heading)
         for earlier_name in last:  # "Complex questions get up to 200 words."
@@ -187,15 +188,15 @@ def read_prompt(text: str) -> PromptReading:
                 proposed[name] = proposed[name]._replace(doubt=proposed[name].doubt or of_a_part)
         for name in names:
             other = None if name.startswith(_DEVICES) else elsewhere or (of_a_part if name in of_part else None)
-            beside = None if _is_headed_by_edge(name, around, masked) else around
+            above = None if _is_headed_by_edge(name, around, masked) else around
             whose = (kind and kind.doubt(name, masked)) or whose_answers(name, masked, held, is_named=is_named)
             whose = whose or (_STEP if index in of_steps and _is_of_step(name, masked) else None)
-            why = doubt or asked[name] or beside or other or (None if name.startswith("combination.") else whose)
+            why = doubt or asked[name] or above or other or (None if name.startswith("combination.") else whose)
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:
             covered.append(names)
             is_shown = any(sentence in proposed[name].sentences for name in names)
-            uncovered += _beside(sentence, masked, names) if is_shown else [sentence]
+            uncovered += beside(sentence, masked, names, unchecked) if is_shown else [sentence]
         elif exemption is not None:
             prescribed += 1
         elif _orders(masked) if is_heading else not leads_in(sentence):
@@ -228,16 +229,6 @@ def _is_headed_by_edge(name: str, around: str | None, masked: str) -> bool:
     if not around or not (is_first(name) or is_last(name)) or _SAYS["under_an_edge"].search(around) is None:
         return False
     return names_all(masked) or "always" in masked.casefold()
-
-
-def _beside(sentence: str, masked: str, names: list[str]) -> list[str]:
-    """Return the sentence if it forbids what no check can tell beside what one can: "no slang, no emojis"."""
-    if not any(name.startswith("pattern.forbid") for name in names):
-        return []
-    for thing in NAMED_THINGS.values():
-        masked = thing.sub("", masked)  # "em dashes" are told from dashes
-    words = list(dict.fromkeys(match[0] for match in _SAYS["untold"].finditer(masked)))
-    return [f"{sentence} (no check: {', '.join(words)})"] if words else []
 
 
 def _prescribed(sentence: str, masked: str, before: str) -> tuple[str, str | None]:
