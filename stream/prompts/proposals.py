@@ -21,7 +21,7 @@ from turnsignal.stream.prompts.narrower import only_some
 from turnsignal.stream.prompts.openers import openers
 from turnsignal.stream.prompts.phrases import TAIL, edge_phrases, stopped
 from turnsignal.stream.prompts.placeholders import placeholder_in
-from turnsignal.stream.prompts.polarity import reaches, turned
+from turnsignal.stream.prompts.polarity import reaches, reverses, turned
 from turnsignal.stream.prompts.qualified import qualifies
 from turnsignal.stream.prompts.vocabulary import keywords, otherwise
 from turnsignal.stream.prompts.wording import (
@@ -73,7 +73,8 @@ def propose(sentence: Sentence) -> Asked:
         doubt = doubt or turned(sentence.masked, check) or _placeholder(sentence.text, check)
         doubt = doubt or only_some(sentence.masked, check) or of_counted(sentence.masked, check)
         doubt = doubt or qualifies(sentence.masked, check, sentence.scope.product)
-        proposed[check.check] = proposed.get(check.check, doubt) and doubt
+        if not reverses(doubt, sentence.masked, check):
+            proposed[check.check] = proposed.get(check.check, doubt) and doubt
     clauses = unchecked(sentence.masked, requested, signs, sentence.scope) if proposed else []
     return Asked(proposed, [sentence.text[slice(*clause)].strip(_AROUND) for clause in clauses])
 

@@ -52,6 +52,7 @@ from turnsignal.stream.prompts.pointers import lifted, points
 from turnsignal.stream.prompts.polarity import allows, is_bound, let_off
 from turnsignal.stream.prompts.pronouns import taken_back
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
+from turnsignal.stream.prompts.raw_code import is_raw_code, of_code
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.reasons import without_reason
 from turnsignal.stream.prompts.sentences import PlacedSentence, placed_sentences
@@ -97,6 +98,7 @@ def read_prompt(text: str) -> PromptReading:
     rules = [mask(one.sentence) for one in placed if not one.is_heading]
     several = personas(rules)
     kind, held = prompt_kind(one for one in rules if not opens(one)), held_answers(rules)
+    is_code = is_raw_code(rules)
     proposed: dict[str, Proposal] = {}
     exempt: dict[str, Exemption] = {}
     uncovered: list[str] = []
@@ -153,7 +155,7 @@ def read_prompt(text: str) -> PromptReading:
             may_ask = _may_ask(ruled) or (
                 _is_told(ruled) and (masked not in rules[:_INTRODUCTION] or _SAYS["in_form"].search(masked) is not None)
             )
-            may_ask = (may_ask and not _permits(ruled)) or _is_to_say(masked, heading)
+            may_ask = (may_ask and not _permits(ruled)) or _is_to_say(masked, heading) or _speaks_of_answers(ruled)
             if _orders(masked) if is_heading else may_ask and not leads_in(sentence):
                 uncovered.append(sentence)
             continue
@@ -166,8 +168,11 @@ def read_prompt(text: str) -> PromptReading:
         is_whole = names_whole(masked) or (headed in made.split() and len(heading.split()) > 1)
         scope = Scope(order, "" if is_whole else headed, it, part_before, made)
         asked, unchecked = propose(Sentence(rest, without_clause(mask(rest)), dividers, paragraphs, splitter, before, scope))
+        asked = of_code(asked) if is_code else asked
         names, own = [name for name in asked if name in proposed or len(proposed) < MAX_PROPOSALS], masked
         platforms, doubt = condition(ruled, heading)
+        if len(platforms) > 1 and len(set(map(_family, names))) < len(names):
+            doubt = doubt or "names another limit for each platform"
         for earlier_name in last:  # "Complex questions get up to 200 words."
             if any(
                 name != earlier_name
@@ -201,6 +206,8 @@ def read_prompt(text: str) -> PromptReading:
             prescribed += 1
         elif _orders(masked) if is_heading else not leads_in(sentence):
             uncovered.append(sentence)
+    if not (proposed or uncovered or exempt):  # whatever is there may be meant as an instruction
+        uncovered = [one.sentence for one in placed if not one.is_heading and not _SAYS["who"].search(one.sentence)]
     proposals = taken_back(lifted(list(proposed.values()), placed), placed)
     proposals = settle(proposals, placed, exempt, is_one_text=bool(order))
     prescribing = {one.sentence for one in exempt.values()}
@@ -277,6 +284,14 @@ def _may_ask(masked: str) -> bool:
         return True
     imperative = _SAYS["imperative"].search(masked) is not None and _SAYS["declarative"].search(masked) is None
     return imperative or any(_SAYS[key].search(masked) is not None for key in ("looks", "given"))
+
+
+def _speaks_of_answers(masked: str) -> bool:
+    """Return whether a sentence says what answers are like, what they may hold, or how somebody is treated in them."""
+    return any(
+        _SAYS[key].search(masked) is not None
+        for key in ("manner", "treated", "we_say", "permitted", "in_a_form", "labelled", "weighs")
+    )
 
 
 def _is_told(masked: str) -> bool:

@@ -104,6 +104,10 @@ def keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
         if not no and SAYS["choice"].search(masked):
             return  # one of them is enough
         if no or SAYS["asks"].search(masked[: match.end()]):
+            if not no and match["what"].casefold().startswith("us") and _AS_WORDS.search(masked) is None:
+                words = [word for word in words if not _is_code(word, sentence.text)]  # "use *bold*, `code`"
+                if not words:
+                    return
             filler = SAYS["as_filler"].search(masked)
             spans = [match.span(), *_spans(words, sentence.text, match.end(), end)]
             spans += [] if filler is None else [filler.span()]
@@ -228,6 +232,8 @@ def _spans(words: Iterable[str], text: str, start: int, end: int) -> Iterator[Sp
 def _words(rest: str, noun: str) -> list[str]:
     """Return the words of a list. If no word is quoted, every one must look like a bare word, or none is returned."""
     candidates = [(word, quoted) for word, quoted in listed(rest) if any(sign.isalnum() for sign in word)]
+    if noun.casefold() == "names" and len(candidates) == 1 and candidates[0][0].islower() and not candidates[0][1]:
+        return []  # "dish names stay in Italian": the word is a verb
     bare = [_is_bare_word(word, noun) for word, quoted in candidates if not quoted]
     if len(bare) == len(candidates) and not all(bare):
         return []
