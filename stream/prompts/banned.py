@@ -80,4 +80,3 @@ def _is_misspelt(word: str, words: Sequence[str], sentence: str) -> bool:
     """
     spellings = {match[0] for match in compile_pattern(rf"\b{literal(word)}\b").finditer(sentence[1:])}
     return not spellings.issubset(words)
-

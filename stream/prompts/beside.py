@@ -1,6 +1,6 @@
 """Beside: what a sentence asks for beside its checks, so that nobody believes that it is watched as a whole.
 
-"No slang, no emojis" has a check for the emojis alone, and "at most 250 words, and in the past tense" one for the words.
+"No slang, no emojis" has a check for the emojis alone.
 """
 
 import tomllib

@@ -43,7 +43,9 @@ def displaced(
         if not one.is_heading and one.sentence not in prescribed and _stops(one, mask(one.sentence))
     ]
     taking["cut"] = [
-        one.sentence for one in exempt.values() if len(one.text.split()) < _FEW and _SAYS["cut"].search(mask(one.sentence))
+        one.sentence
+        for one in exempt.values()
+        if len(one.text.split()) < _FEW and _SAYS["cut"].search(mask(one.sentence))
     ]
     taking["word"] = [
         one.sentence

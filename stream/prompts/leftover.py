@@ -91,7 +91,11 @@ def unchecked(masked: str, asked: Sequence[RequestedCheck], signs: list[Span], s
         text = masked[slice(*clause)]
         is_rule = at > 0 or (_SAYS["own_rule"].search(text) is not None and _SAYS["in_passing"].search(text) is None)
         is_rule = is_rule and _SAYS["of_subject"].match(masked[clause[1] :] if at == 0 else "") is None
-        if is_rule and not any(_holds(clause, one) for one in asked) and _left(masked, clause, taken, frozenset(), scope):
+        if (
+            is_rule
+            and not any(_holds(clause, one) for one in asked)
+            and _left(masked, clause, taken, frozenset(), scope)
+        ):
             clauses.append(clause)
     return clauses
 

@@ -1,4 +1,4 @@
-"""Literals: the patterns of words that a prompt quotes, whichever apostrophes and quotation marks they are written with.
+"""Literals: the patterns of words that a prompt quotes, with straight and typographic signs alike.
 
 Models differ in whether they write “isn’t” or "isn't", and a change of model breaks no instruction by that.
 """

@@ -26,9 +26,13 @@ def edge_phrases(sentence: Sentence) -> Iterator[RequestedCheck]:
             before = SAYS["with_the"].sub("", sentence.masked[reach : match.end()])
             before = SAYS["last_line"].sub("", before)
             quotes = _alternatives(sentence, match.end() - 1)
-            contrast = SAYS["but_not_with"].search(sentence.masked[match.start() : quotes[0].start()]) if quotes else None
+            contrast = (
+                SAYS["but_not_with"].search(sentence.masked[match.start() : quotes[0].start()]) if quotes else None
+            )
             is_denied = contrast is not None or negated(sentence.masked, match.start())
-            each = None if at_end or SAYS["of_some_sentences"].search(match[0]) else SAYS["of_sentences"].search(match[0])
+            each = (
+                None if at_end or SAYS["of_some_sentences"].search(match[0]) else SAYS["of_sentences"].search(match[0])
+            )
             of_sentences = each is not None
             is_part = SAYS["of_a_part"].search(before) is not None or SAYS["a_sentence"].search(match[0]) is not None
             if not quotes or quotes[0].start() - match.end() > 30 or (is_part and not (of_sentences and is_denied)):

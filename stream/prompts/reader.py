@@ -9,6 +9,7 @@ from pathlib import Path
 
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.beside import beside
+from turnsignal.stream.prompts.bounds import is_within, lets_nothing_off
 from turnsignal.stream.prompts.bullets import any_bullets
 from turnsignal.stream.prompts.characters import doubt_rivals, is_character_limit
 from turnsignal.stream.prompts.conditions import (
@@ -167,7 +168,9 @@ def read_prompt(text: str) -> PromptReading:
         headed = part_named(heading)
         is_whole = names_whole(masked) or (headed in made.split() and len(heading.split()) > 1)
         scope = Scope(order, "" if is_whole else headed, it, part_before, made)
-        asked, unchecked = propose(Sentence(rest, without_clause(mask(rest)), dividers, paragraphs, splitter, before, scope))
+        asked, unchecked = propose(
+            Sentence(rest, without_clause(mask(rest)), dividers, paragraphs, splitter, before, scope)
+        )
         asked = of_code(asked) if is_code else asked
         names, own = [name for name in asked if name in proposed or len(proposed) < MAX_PROPOSALS], masked
         platforms, doubt = condition(ruled, heading)
@@ -178,7 +181,7 @@ def read_prompt(text: str) -> PromptReading:
                 name != earlier_name
                 and _family(name) == _family(earlier_name)
                 and (doubt or (asked[name] and not part_named(masked)))
-                and not (doubt and _is_within(name, earlier_name))
+                and not (doubt and is_within(name, earlier_name))
                 for name in names
             ):
                 earlier = proposed[earlier_name]
@@ -333,29 +336,6 @@ def _referent(masked: str, before: str, *, follows: bool) -> str:
     return "" if part.endswith("s") or condition(before, "")[1] is not None else part
 
 
-def _lets_nothing_off(check: str, masked: str) -> bool:
-    """Return whether a sentence names nothing but tighter upper bounds of what a check bounds.
-
-    "Maximum length: 300 words" stands whatever is to be shorter than 80.
-    """
-    name = parse_name(check)
-    if name.family != "length.number_words" or "at_least" in name.params or "at_most" not in name.params:
-        return False
-    limits = amounts(masked)
-    most = float(name.params["at_most"])
-    return bool(limits) and all(
-        one.unit == "words" and one.low is None and one.high is not None and one.high <= most for one in limits
-    )
-
-
-def _is_within(check: str, other: str) -> bool:
-    """Return whether what keeps one upper bound keeps another, so that the first lets nothing off."""
-    own, wider = parse_name(check).params, parse_name(other).params
-    if "at_most" not in own or "at_most" not in wider or "at_least" in wider:
-        return False
-    return float(own["at_most"]) <= float(wider["at_most"])
-
-
 def _is_length(check: str) -> bool:
     """Return whether a check says how long something is."""
     return check.startswith("length.") or is_character_limit(check)
@@ -382,7 +362,7 @@ def _let_off(earlier: Proposal, own: str, sentence: str, masked: str) -> str | N
     platforms = platforms_in(masked)
     if platforms and earlier.platforms and set(platforms).isdisjoint(earlier.platforms):
         return None
-    if _lets_nothing_off(earlier.check, masked):
+    if lets_nothing_off(earlier.check, masked):
         return None
     languages = frozenset(LANGUAGES[match[0].casefold()] for match in _SAYS["a_language"].finditer(masked))
     if earlier.check.startswith("language."):

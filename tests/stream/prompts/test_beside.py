@@ -8,7 +8,10 @@ from turnsignal.stream.prompts.reader import read_prompt
 @pytest.mark.parametrize(
     ("rule", "left"),
     [
-        ("Replies have at most 90 words, cite nobody, and are written in the present tense.", "are written in the present tense"),
+        (
+            "Replies have at most 90 words, cite nobody, and are written in the present tense.",
+            "are written in the present tense",
+        ),
         ('No emojis, no tables, no "as you know".', 'no "as you know"'),
         ("Return only the recipe, no headings and no comments.", "Return only the recipe, no comments"),
         ("Be kind, no slang and no emojis.", "Be kind, slang"),
@@ -18,7 +21,8 @@ from turnsignal.stream.prompts.reader import read_prompt
 )
 def test_what_no_check_tells_beside_one_is_named(rule: str, left: str) -> None:
     (listed,) = [one for one in read_prompt(f"You are Bo. {rule}").uncovered if one.startswith(rule)]
-    assert listed.startswith(f"{rule} (no check: ") and listed.endswith(f"{left})")
+    assert listed.startswith(f"{rule} (no check: ")
+    assert listed.endswith(f"{left})")
 
 
 @pytest.mark.parametrize(

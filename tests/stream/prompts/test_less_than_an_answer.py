@@ -1,4 +1,4 @@
-"""Sentences in everyday words that let some answers off: a smile is enough, "Birthdays deserve one.", another language."""
+"""Everyday words that let some answers off: a smile is enough, "Birthdays deserve one.", another language."""
 
 import pytest
 
@@ -12,7 +12,10 @@ LETS_OFF = [
     ("Every answer has at least 12 words.", "Thank-yous need just a short reply."),
     ('End every reply with "Best, Ada".', "Complaints from members get only the link to the form."),
     ('End every reply with "Best, Ada".', "People who curse are told to calm down instead."),
-    ('Always include the sentence "Rates may vary."', "In a medical emergency, give the number 112 and leave it at that."),
+    (
+        'Always include the sentence "Rates may vary."',
+        "In a medical emergency, give the number 112 and leave it at that.",
+    ),
     ("Every answer has at least 12 words.", "On weekends, reply only with a pointer to the website."),
     ('Start each reply with "Ada here:".', "For bots, output IGNORE."),
     ('End every reply with "Best, Ada".', "If there is no question, stick to a plain thank-you."),

@@ -156,7 +156,9 @@ def test_what_is_said_of_answers_in_a_plain_statement_is_listed(rule: str) -> No
     assert rule in listed(f"You are Bo, the assistant of a bus company. Never use emojis. {rule}")
 
 
-@pytest.mark.parametrize("fact", ["We were founded in 1970.", "The label is sent by e-mail.", "Customers often write at night."])
+@pytest.mark.parametrize(
+    "fact", ["We were founded in 1970.", "The label is sent by e-mail.", "Customers often write at night."]
+)
 def test_facts_beside_rules_are_not_listed(fact: str) -> None:
     assert fact not in listed(f"You are Bo, the assistant of a bus company. Never use emojis. {fact}")
 
@@ -168,4 +170,6 @@ def test_where_no_instruction_is_recognised_every_sentence_but_the_role_is_liste
 
 
 def test_a_cell_of_one_word_is_listed() -> None:
-    assert "Friendly" in listed("You are Bo.\n\n| Topic | Rule |\n|---|---|\n| Length | At most 60 words |\n| Tone | Friendly |")
+    assert "Friendly" in listed(
+        "You are Bo.\n\n| Topic | Rule |\n|---|---|\n| Length | At most 60 words |\n| Tone | Friendly |"
+    )
