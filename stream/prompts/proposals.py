@@ -57,14 +57,14 @@ KIN = {WORDED["forbidden"][thing]: compile_pattern(words) for thing, words in WO
 KIN[ADDRESS] = SAYS["gives_links"]
 
 
-class Asked(NamedTuple):
+class AskedFor(NamedTuple):
     """What a sentence asks for: the names of checks, each with why it is doubtful or None, and what has no check."""
 
     checks: dict[str, str | None]
     unchecked: list[str]
 
 
-def propose(sentence: Sentence) -> Asked:
+def propose(sentence: Sentence) -> AskedFor:
     """Return the checks that a sentence asks for, in the order of `_FAMILIES`, and its rules that none accounts for."""
     requested = [check for family in _FAMILIES for check in family(sentence)]
     signs = [match.span() for match in QUOTED.finditer(sentence.text) if not any(map(str.isalnum, match[0]))]
@@ -76,7 +76,7 @@ def propose(sentence: Sentence) -> Asked:
         if not reverses(doubt, sentence.masked, check):
             proposed[check.check] = proposed.get(check.check, doubt) and doubt
     clauses = unchecked(sentence.masked, requested, signs, sentence.scope) if proposed else []
-    return Asked(proposed, [sentence.text[slice(*clause)].strip(_AROUND) for clause in clauses])
+    return AskedFor(proposed, [sentence.text[slice(*clause)].strip(_AROUND) for clause in clauses])
 
 
 def _placeholder(text: str, check: RequestedCheck) -> str | None:
