@@ -231,7 +231,8 @@ class Suite(_SuitePart):
     """Scorers, thresholds, windows and limits in force.
 
     Sections as in deploy/suite.toml; whatever is left out has the default that is written there. python: the
-    interpreter for the Python checks, None for turnsignal's own; exempt: responses, word for word, that no check binds.
+    interpreter for the Python checks, None for turnsignal's own; exempt: responses, word for word, that no check
+    binds; their apostrophes and quotation marks may be straight or typographic.
     """
 
     name: str = "default"

@@ -9,9 +9,8 @@ and of an exclamation, as "Great!", the sign is a part: "a great deal" is not fo
 
 from collections.abc import Iterator, Sequence
 
-import re2
-
 from turnsignal.stream.names import write_name
+from turnsignal.stream.prompts.literals import literal, spaced
 from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask
 
 _ENDING = compile_pattern(r"^[*:_/·+][\pL]")
@@ -48,12 +47,12 @@ def banned(words: Sequence[str], sentence: str) -> Iterator[str]:
     if plain:
         yield write_name("keywords.forbidden_words", {"words": "|".join(plain)})
     if endings:
-        yield write_name("pattern.forbid", {"regex": rf"(?i)(?:{'|'.join(map(re2.escape, endings))})\b"})
+        yield write_name("pattern.forbid", {"regex": rf"(?i)(?:{'|'.join(map(literal, endings))})\b"})
     if exclaimed:
-        shouts = "|".join(re2.escape(word + signs[word]) for word in exclaimed)
+        shouts = "|".join(literal(word + signs[word]) for word in exclaimed)
         yield write_name("pattern.forbid", {"regex": rf"(?i)\b(?:{shouts})"})
     if written:
-        yield write_name("pattern.forbid", {"regex": rf"\b(?:{'|'.join(map(_spaced, written))})\b"})
+        yield write_name("pattern.forbid", {"regex": rf"\b(?:{'|'.join(map(spaced, written))})\b"})
 
 
 def _signs(sentence: str) -> dict[str, str]:
@@ -79,9 +78,5 @@ def _is_misspelt(word: str, words: Sequence[str], sentence: str) -> bool:
 
     The first letter of a sentence does not count, because it is a capital anyway.
     """
-    spellings = {match[0] for match in compile_pattern(rf"\b{re2.escape(word)}\b").finditer(sentence[1:])}
+    spellings = {match[0] for match in compile_pattern(rf"\b{literal(word)}\b").finditer(sentence[1:])}
     return not spellings.issubset(words)
-
-
-def _spaced(phrase: str) -> str:
-    return r"\s+".join(re2.escape(word) for word in phrase.split())

@@ -82,6 +82,12 @@ def opens(masked: str) -> bool:
     return match is not None and kind_of(match[0].strip(",: ")) != GENERAL
 
 
+def case_end(masked: str) -> int:
+    """Return where what is done in a case begins that a sentence names first, "In an emergency, …"; 0 without one."""
+    match = _SAYS["opens"].search(masked) if opens(masked) else None
+    return 0 if match is None else int(match.end())
+
+
 def falls_back(masked: str) -> bool:
     """Return whether a sentence says what to answer when nothing is known."""
     return _SAYS["falls_back"].search(masked) is not None

@@ -8,15 +8,14 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-import re2
-
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.conditions import condition, names_all, tells_of_a_text, without_no_conditions
 from turnsignal.stream.prompts.edges import displaced
 from turnsignal.stream.prompts.frames import framed
 from turnsignal.stream.prompts.instructions import LANGUAGES, SAYS
+from turnsignal.stream.prompts.literals import literal
 from turnsignal.stream.prompts.parts import is_of_whole
-from turnsignal.stream.prompts.polarity import denies, names_users_language
+from turnsignal.stream.prompts.polarity import denies, keeps_another_tongue, names_users_language
 from turnsignal.stream.prompts.proposals import (
     ADDRESS,
     CAPITALS,
@@ -183,7 +182,7 @@ def _in_capitals(proposal: Proposal, others: list[PlacedSentence]) -> _Against |
 
 def _as_words(words: str) -> Any:
     """Return a pattern for words that are no parts of others: "he" is not in "the"."""
-    return compile_pattern(rf"(?:^|[^\pL\pN]){re2.escape(words)}(?:$|[^\pL\pN])")
+    return compile_pattern(rf"(?:^|[^\pL\pN]){literal(words)}(?:$|[^\pL\pN])")
 
 
 def _compiled(regex: str) -> Any:
@@ -208,6 +207,7 @@ def _of_users(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[P
     if not any(one.doubt is None and one.check.startswith("language.") for one in proposals):
         return proposals
     other = next((one for one in placed if names_users_language(without_no_conditions(mask(one.sentence)))), None)
+    kept = [one.sentence for one in placed if not one.is_heading and keeps_another_tongue(mask(one.sentence))]
     answered, made = _named_in(placed, "answered_in"), _named_in(placed, "made_in")
     for at, one in enumerate(proposals):
         if one.doubt is not None or not one.check.startswith("language."):
@@ -215,7 +215,8 @@ def _of_users(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[P
         codes = (sentence for code, sentence in answered.items() if f"code={code})" not in one.check)
         against = other.sentence if other is not None else next(codes, None)
         makes = (sentence for code, sentence in made.items() if f"code={code})" not in one.check)
-        if against is None and (beside := next(makes, None)) is not None:
+        others = (sentence for sentence in kept if sentence not in one.sentences)
+        if against is None and (beside := next(makes, None) or next(others, None)) is not None:
             proposals[at] = one._replace(doubt=f"another language is used in “{beside[:_SHOWN]}”")
         if against is not None:
             is_some = other is None and condition(mask(against), "")[1] is not None

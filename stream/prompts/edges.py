@@ -11,7 +11,7 @@ from pathlib import Path
 
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.characters import is_character_limit
-from turnsignal.stream.prompts.conditions import condition, without_clause
+from turnsignal.stream.prompts.conditions import condition, opens, without_clause
 from turnsignal.stream.prompts.polarity import denies
 from turnsignal.stream.prompts.reading import Exemption, Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence, names_a_case
@@ -23,6 +23,7 @@ _SAYS = read_patterns(_BUILT["patterns"], SAY=_BUILT["say"], TEXTS=_BUILT["texts
 _ASKS = ("pattern.require", "keywords.existence", "citation.required", "content.")
 #: … and what a word in capitals is not
 _SHAPED = ("case.lower", "format.json")
+_FEW = 3  #: words that are too few for a whole response
 _SHOWN = 80  #: characters of the other sentence in the reason for a doubt
 
 
@@ -40,6 +41,11 @@ def displaced(
         one.sentence
         for one in placed
         if not one.is_heading and one.sentence not in prescribed and _stops(one, mask(one.sentence))
+    ]
+    taking["cut"] = [
+        one.sentence
+        for one in exempt.values()
+        if len(one.text.split()) < _FEW and _SAYS["cut"].search(mask(one.sentence))
     ]
     taking["word"] = [
         one.sentence
@@ -81,7 +87,7 @@ def _stops(one: PlacedSentence, masked: str) -> bool:
     """Return whether a sentence has some answers stop short, or be one thing alone, in a case named there or before."""
     if _SAYS["stops"].search(masked) is None or _SAYS["goes_on"].search(masked) is not None:
         return False
-    return one.doubt is not None or _SAYS["condition"].search(masked) is not None
+    return one.doubt is not None or _SAYS["condition"].search(masked) is not None or opens(masked)
 
 
 def _is_a_word(one: PlacedSentence, masked: str) -> bool:
@@ -94,7 +100,7 @@ def _is_a_word(one: PlacedSentence, masked: str) -> bool:
         return False
     if negated(without_clause(masked), match.start()):
         return False  # "Never output NONE"
-    is_of_some = one.doubt is not None or _SAYS["condition"].search(masked) is not None
+    is_of_some = one.doubt is not None or _SAYS["condition"].search(masked) is not None or opens(masked)
     return is_of_some or names_a_case(one.sentence)
 
 
@@ -115,6 +121,7 @@ def _doubt(proposal: Proposal, taking: dict[str, list[str]]) -> str | None:
         if other:
             return f"has an exception (“{other[:_SHOWN]}”)"
     letting_off = [
+        *(taking["cut"] if at_end else []),
         *(taking["only"] if at_end or at_start or is_floor else []),
         *(taking["stops"] if at_end or at_start or is_floor or check.startswith(_ASKS) else []),
         *(taking["word"] if at_end or at_start or is_floor or check.startswith((*_ASKS, *_SHAPED)) else []),

@@ -82,6 +82,24 @@ def doubts(masked: str, asked: Sequence[RequestedCheck], signs: list[Span], scop
     return [_narrowed(one.kind, scope) or _doubt(masked, clauses, left, one, scope) or one.doubt for one in asked]
 
 
+def unchecked(masked: str, asked: Sequence[RequestedCheck], signs: list[Span], scope: Scope) -> list[Span]:
+    """Return the clauses that are rules of their own, and that no check of their sentence accounts for."""
+    taken = [*signs, *(span for one in asked for span in one.spans)]
+    starts = {match.start() for key in ("clause", "rule_behind") for match in _SAYS[key].finditer(masked)}
+    clauses = []
+    for at, clause in enumerate(pairwise([0, *sorted(starts), len(masked)])):
+        text = masked[slice(*clause)]
+        is_rule = at > 0 or (_SAYS["own_rule"].search(text) is not None and _SAYS["in_passing"].search(text) is None)
+        is_rule = is_rule and _SAYS["of_subject"].match(masked[clause[1] :] if at == 0 else "") is None
+        if (
+            is_rule
+            and not any(_holds(clause, one) for one in asked)
+            and _left(masked, clause, taken, frozenset(), scope)
+        ):
+            clauses.append(clause)
+    return clauses
+
+
 def ordered(sentences: Iterable[str]) -> str:
     """Return the words for the one text that a prompt orders, as "poem" in "Write a poem about …".
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
-import re2
-
 from turnsignal.stream.names import write_name
 from turnsignal.stream.prompts.instructions import Sentence, asked
 from turnsignal.stream.prompts.leftover import RequestedCheck
+from turnsignal.stream.prompts.literals import spaced
 from turnsignal.stream.prompts.wording import compile_pattern, negated
 
 _NAMED = compile_pattern(
@@ -22,6 +21,6 @@ def named_sections(sentence: Sentence) -> Iterator[RequestedCheck]:
     match = _NAMED.search(sentence.text)
     if match is None or not negated(sentence.masked, match.start() + 3):
         return
-    name = r"\s+".join(map(re2.escape, match["name"].split()))
+    name = spaced(match["name"])
     regex = rf"(?mi)^[ \t]*(?:#{{1,6}}[ \t]*)?[*_]*{name}[*_]*:?[*_]*[ \t]*$"
     yield from asked([write_name("pattern.forbid", {"regex": regex})], "sections", match.span())

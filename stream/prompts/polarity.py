@@ -43,6 +43,7 @@ _FORBIDS = (
 )
 _NAMED = ("things", "links", "commas", "citations", "words")  #: kinds whose spans are what is forbidden
 _BOUND_TO = ("slack", "web")  #: platforms that answers are told apart by
+_OPPOSITE = "may mean the opposite"
 _SHOWN = 80  #: characters of the next sentence in the reason for a doubt
 
 
@@ -73,6 +74,21 @@ def turned(masked: str, check: RequestedCheck) -> str | None:
     spans = check.spans if check.kind in ("things", "links") else check.spans[:1]
     spans = check.spans[1:] or spans if check.kind == "words" else spans
     return next((doubt for span in spans if (doubt := _denied(text, span, check))), None)
+
+
+def reverses(doubt: str | None, masked: str, check: RequestedCheck) -> bool:
+    """Return whether a doubtful check is the reverse of its sentence, so that it is of no use to anybody.
+
+    "Never leave out the word …" forbids no word, and "we never shout or use more than one mark" asks for no two.
+    """
+    if doubt is None:
+        return False
+    if doubt.startswith(_OPPOSITE):
+        return _SAYS["turns"].search(doubt.removeprefix(_OPPOSITE)) is not None
+    if "at_least" not in check.check or "at_most" in check.check or not check.spans:
+        return False
+    start, end = check.spans[0]
+    return _SAYS["above"].match(masked[start:end]) is not None and denies(masked[:start])
 
 
 def narrowed(masked: str) -> tuple[tuple[str, ...], str | None]:
@@ -106,6 +122,11 @@ def names_users_language(masked: str) -> bool:
     return _SAYS["users_language"].search(masked) is not None
 
 
+def keeps_another_tongue(masked: str) -> bool:
+    """Return whether a sentence has some words, or some answers, in another language than all others."""
+    return _SAYS["other_tongue"].search(masked) is not None and not denies(masked)
+
+
 def let_off(check: str, sentence: str, text: str, masked: str, languages: frozenset[str], thing: Any) -> str | None:
     """Return why the sentence right after a check's own makes it doubtful; None if it does not.
 
@@ -123,6 +144,8 @@ def let_off(check: str, sentence: str, text: str, masked: str, languages: frozen
     if thing is not None or check.startswith(("case.lower", "case.upper", "format.json")):
         words: Any = thing or topic
         again = again or (words.search(masked) is not None and _SAYS["denial"].search(masked) is None)
+    if _forbids_something(check) and _SAYS["denial"].search(masked) is None:  # "Birthdays deserve one."
+        again = again or _SAYS["has_one"].search(masked) is not None
     if is_bound(check):  # "If they conflict, use up to 10."
         numbers = [one for one in amounts(masked) if one.unit == "number"]
         is_bare = any(_SAYS["ends_there"].match(masked[one.end :]) is not None for one in numbers)
@@ -280,4 +303,4 @@ def _permitted(words: str) -> str:
 
 
 def _reason(words: str) -> str | None:
-    return f"may mean the opposite ({words.casefold()})" if words else None
+    return f"{_OPPOSITE} ({words.casefold()})" if words else None

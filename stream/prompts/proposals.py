@@ -6,21 +6,22 @@ so that an example in quotation marks is not read as an instruction.
 
 from collections.abc import Callable, Iterator
 from itertools import islice
+from typing import NamedTuple
 
 from turnsignal.stream.names import Value, write_name
 from turnsignal.stream.prompts.counted import of_counted
 from turnsignal.stream.prompts.counts import counts, letters
 from turnsignal.stream.prompts.emoji_counts import ANY_EMOJI
 from turnsignal.stream.prompts.instructions import LANGUAGES, SAYS, WORDED, Sentence, asked
-from turnsignal.stream.prompts.leftover import RequestedCheck, Span, doubts
+from turnsignal.stream.prompts.leftover import RequestedCheck, Span, doubts, unchecked
 from turnsignal.stream.prompts.lines import lines
 from turnsignal.stream.prompts.named_links import named_links
 from turnsignal.stream.prompts.named_sections import named_sections
 from turnsignal.stream.prompts.narrower import only_some
 from turnsignal.stream.prompts.openers import openers
-from turnsignal.stream.prompts.phrases import TAIL, edge_phrases, spaced
+from turnsignal.stream.prompts.phrases import TAIL, edge_phrases, stopped
 from turnsignal.stream.prompts.placeholders import placeholder_in
-from turnsignal.stream.prompts.polarity import reaches, turned
+from turnsignal.stream.prompts.polarity import reaches, reverses, turned
 from turnsignal.stream.prompts.qualified import qualifies
 from turnsignal.stream.prompts.vocabulary import keywords, otherwise
 from turnsignal.stream.prompts.wording import (
@@ -34,6 +35,7 @@ from turnsignal.stream.prompts.wording import (
 
 _STYLES = read_patterns(WORDED["styles"])
 _ANY_THING = compile_pattern(rf"\b(?:{'|'.join(WORDED['forbidden'])})\b")
+_AROUND = " ,;:.!?"  #: signs around a clause
 _DISPLAYED = r"\$\$[^$]*\$\$|\\\[[^?]*?\\\]|```[^`]*```"  #: a formula or code on its own, which a question may be about
 #: a question at the end; what follows it may be displayed
 _ASKED = rf"\?{TAIL}(?:(?:{_DISPLAYED}){TAIL})*\z"
@@ -57,8 +59,15 @@ KIN = {WORDED["forbidden"][thing]: compile_pattern(words) for thing, words in WO
 KIN[ADDRESS] = SAYS["gives_links"]
 
 
-def propose(sentence: Sentence) -> dict[str, str | None]:
-    """Return the checks that a sentence asks for, in the order of `_FAMILIES`: name → why it is doubtful, or None."""
+class AskedFor(NamedTuple):
+    """What a sentence asks for: the names of checks, each with why it is doubtful or None, and what has no check."""
+
+    checks: dict[str, str | None]
+    unchecked: list[str]
+
+
+def propose(sentence: Sentence) -> AskedFor:
+    """Return the checks that a sentence asks for, in the order of `_FAMILIES`, and its rules that none accounts for."""
     requested = [check for family in _FAMILIES for check in family(sentence)]
     signs = [match.span() for match in QUOTED.finditer(sentence.text) if not any(map(str.isalnum, match[0]))]
     proposed: dict[str, str | None] = {}
@@ -66,8 +75,10 @@ def propose(sentence: Sentence) -> dict[str, str | None]:
         doubt = doubt or turned(sentence.masked, check) or _placeholder(sentence.text, check)
         doubt = doubt or only_some(sentence.masked, check) or of_counted(sentence.masked, check)
         doubt = doubt or qualifies(sentence.masked, check, sentence.scope.product)
-        proposed[check.check] = proposed.get(check.check, doubt) and doubt
-    return proposed
+        if not reverses(doubt, sentence.masked, check):
+            proposed[check.check] = proposed.get(check.check, doubt) and doubt
+    clauses = unchecked(sentence.masked, requested, signs, sentence.scope) if proposed else []
+    return AskedFor(proposed, [sentence.text[slice(*clause)].strip(_AROUND) for clause in clauses])
 
 
 def _placeholder(text: str, check: RequestedCheck) -> str | None:
@@ -176,7 +187,7 @@ def _chosen(options: list[str]) -> str:
     """Return the check for one of several answers; a label of one word is written in either case: "Yes."."""
     if any(" " in option.strip() for option in options):
         return write_name("format.constrained_response", {"options": "|".join(options)})
-    return write_name("pattern.require", {"regex": rf"(?i)(?:\A|\W)(?:{'|'.join(map(spaced, options))})(?:\W|\z)"})
+    return write_name("pattern.require", {"regex": rf"(?i)(?:\A|\W)(?:{'|'.join(map(stopped, options))})(?:\W|\z)"})
 
 
 def _bracketed(text: str) -> Iterator[Span]:

@@ -8,6 +8,8 @@ import tomllib
 from pathlib import Path
 
 from turnsignal.stream.names import parse_name
+from turnsignal.stream.prompts.beside import beside
+from turnsignal.stream.prompts.bounds import is_within, lets_nothing_off
 from turnsignal.stream.prompts.bullets import any_bullets
 from turnsignal.stream.prompts.characters import doubt_rivals, is_character_limit
 from turnsignal.stream.prompts.conditions import (
@@ -51,6 +53,7 @@ from turnsignal.stream.prompts.pointers import lifted, points
 from turnsignal.stream.prompts.polarity import allows, is_bound, let_off
 from turnsignal.stream.prompts.pronouns import taken_back
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
+from turnsignal.stream.prompts.raw_code import is_raw_code, of_code
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.reasons import without_reason
 from turnsignal.stream.prompts.sentences import PlacedSentence, placed_sentences
@@ -96,6 +99,7 @@ def read_prompt(text: str) -> PromptReading:
     rules = [mask(one.sentence) for one in placed if not one.is_heading]
     several = personas(rules)
     kind, held = prompt_kind(one for one in rules if not opens(one)), held_answers(rules)
+    is_code = is_raw_code(rules)
     proposed: dict[str, Proposal] = {}
     exempt: dict[str, Exemption] = {}
     uncovered: list[str] = []
@@ -152,7 +156,7 @@ def read_prompt(text: str) -> PromptReading:
             may_ask = _may_ask(ruled) or (
                 _is_told(ruled) and (masked not in rules[:_INTRODUCTION] or _SAYS["in_form"].search(masked) is not None)
             )
-            may_ask = (may_ask and not _permits(ruled)) or _is_to_say(masked, heading)
+            may_ask = (may_ask and not _permits(ruled)) or _is_to_say(masked, heading) or _speaks_of_answers(ruled)
             if _orders(masked) if is_heading else may_ask and not leads_in(sentence):
                 uncovered.append(sentence)
             continue
@@ -164,15 +168,20 @@ def read_prompt(text: str) -> PromptReading:
         headed = part_named(heading)
         is_whole = names_whole(masked) or (headed in made.split() and len(heading.split()) > 1)
         scope = Scope(order, "" if is_whole else headed, it, part_before, made)
-        asked = propose(Sentence(rest, without_clause(mask(rest)), dividers, paragraphs, splitter, before, scope))
+        asked, unchecked = propose(
+            Sentence(rest, without_clause(mask(rest)), dividers, paragraphs, splitter, before, scope)
+        )
+        asked = of_code(asked) if is_code else asked
         names, own = [name for name in asked if name in proposed or len(proposed) < MAX_PROPOSALS], masked
         platforms, doubt = condition(ruled, heading)
+        if len(platforms) > 1 and len(set(map(_family, names))) < len(names):
+            doubt = doubt or "names another limit for each platform"
         for earlier_name in last:  # "Complex questions get up to 200 words."
             if any(
                 name != earlier_name
                 and _family(name) == _family(earlier_name)
                 and (doubt or (asked[name] and not part_named(masked)))
-                and not (doubt and _is_within(name, earlier_name))
+                and not (doubt and is_within(name, earlier_name))
                 for name in names
             ):
                 earlier = proposed[earlier_name]
@@ -187,19 +196,21 @@ def read_prompt(text: str) -> PromptReading:
                 proposed[name] = proposed[name]._replace(doubt=proposed[name].doubt or of_a_part)
         for name in names:
             other = None if name.startswith(_DEVICES) else elsewhere or (of_a_part if name in of_part else None)
-            beside = None if _is_headed_by_edge(name, around, masked) else around
+            above = None if _is_headed_by_edge(name, around, masked) else around
             whose = (kind and kind.doubt(name, masked)) or whose_answers(name, masked, held, is_named=is_named)
             whose = whose or (_STEP if index in of_steps and _is_of_step(name, masked) else None)
-            why = doubt or asked[name] or beside or other or (None if name.startswith("combination.") else whose)
+            why = doubt or asked[name] or above or other or (None if name.startswith("combination.") else whose)
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:
             covered.append(names)
             is_shown = any(sentence in proposed[name].sentences for name in names)
-            uncovered += _beside(sentence, masked, names) if is_shown else [sentence]
+            uncovered += beside(sentence, masked, names, unchecked) if is_shown else [sentence]
         elif exemption is not None:
             prescribed += 1
         elif _orders(masked) if is_heading else not leads_in(sentence):
             uncovered.append(sentence)
+    if not (proposed or uncovered or exempt):  # whatever is there may be meant as an instruction
+        uncovered = [one.sentence for one in placed if not one.is_heading and not _SAYS["who"].search(one.sentence)]
     proposals = taken_back(lifted(list(proposed.values()), placed), placed)
     proposals = settle(proposals, placed, exempt, is_one_text=bool(order))
     prescribing = {one.sentence for one in exempt.values()}
@@ -228,16 +239,6 @@ def _is_headed_by_edge(name: str, around: str | None, masked: str) -> bool:
     if not around or not (is_first(name) or is_last(name)) or _SAYS["under_an_edge"].search(around) is None:
         return False
     return names_all(masked) or "always" in masked.casefold()
-
-
-def _beside(sentence: str, masked: str, names: list[str]) -> list[str]:
-    """Return the sentence if it forbids what no check can tell beside what one can: "no slang, no emojis"."""
-    if not any(name.startswith("pattern.forbid") for name in names):
-        return []
-    for thing in NAMED_THINGS.values():
-        masked = thing.sub("", masked)  # "em dashes" are told from dashes
-    words = list(dict.fromkeys(match[0] for match in _SAYS["untold"].finditer(masked)))
-    return [f"{sentence} (no check: {', '.join(words)})"] if words else []
 
 
 def _prescribed(sentence: str, masked: str, before: str) -> tuple[str, str | None]:
@@ -288,6 +289,14 @@ def _may_ask(masked: str) -> bool:
     return imperative or any(_SAYS[key].search(masked) is not None for key in ("looks", "given"))
 
 
+def _speaks_of_answers(masked: str) -> bool:
+    """Return whether a sentence says what answers are like, what they may hold, or how somebody is treated in them."""
+    return any(
+        _SAYS[key].search(masked) is not None
+        for key in ("manner", "treated", "we_say", "permitted", "in_a_form", "labelled", "weighs")
+    )
+
+
 def _is_told(masked: str) -> bool:
     """Return whether a sentence tells its reader what to do, and not who they are: "You speak in short sentences."."""
     return _SAYS["told"].search(masked) is not None
@@ -327,29 +336,6 @@ def _referent(masked: str, before: str, *, follows: bool) -> str:
     return "" if part.endswith("s") or condition(before, "")[1] is not None else part
 
 
-def _lets_nothing_off(check: str, masked: str) -> bool:
-    """Return whether a sentence names nothing but tighter upper bounds of what a check bounds.
-
-    "Maximum length: 300 words" stands whatever is to be shorter than 80.
-    """
-    name = parse_name(check)
-    if name.family != "length.number_words" or "at_least" in name.params or "at_most" not in name.params:
-        return False
-    limits = amounts(masked)
-    most = float(name.params["at_most"])
-    return bool(limits) and all(
-        one.unit == "words" and one.low is None and one.high is not None and one.high <= most for one in limits
-    )
-
-
-def _is_within(check: str, other: str) -> bool:
-    """Return whether what keeps one upper bound keeps another, so that the first lets nothing off."""
-    own, wider = parse_name(check).params, parse_name(other).params
-    if "at_most" not in own or "at_most" not in wider or "at_least" in wider:
-        return False
-    return float(own["at_most"]) <= float(wider["at_most"])
-
-
 def _is_length(check: str) -> bool:
     """Return whether a check says how long something is."""
     return check.startswith("length.") or is_character_limit(check)
@@ -376,7 +362,7 @@ def _let_off(earlier: Proposal, own: str, sentence: str, masked: str) -> str | N
     platforms = platforms_in(masked)
     if platforms and earlier.platforms and set(platforms).isdisjoint(earlier.platforms):
         return None
-    if _lets_nothing_off(earlier.check, masked):
+    if lets_nothing_off(earlier.check, masked):
         return None
     languages = frozenset(LANGUAGES[match[0].casefold()] for match in _SAYS["a_language"].finditer(masked))
     if earlier.check.startswith("language."):

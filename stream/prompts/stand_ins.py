@@ -10,6 +10,7 @@ from pathlib import Path
 
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.characters import is_character_limit
+from turnsignal.stream.prompts.conditions import case_end, names_all
 from turnsignal.stream.prompts.reading import Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence, names_a_case
 from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, negated, read_patterns
@@ -18,6 +19,7 @@ _BUILT = tomllib.loads(Path(__file__).with_name("stand_ins.toml").read_text(enco
 _WORDS = {name: "".join(line.strip() for line in text.splitlines()) for name, text in _BUILT["words"].items()}
 _SAYS = read_patterns(_BUILT["patterns"], **_WORDS)
 _OF_ALL = frozenset(_BUILT["of_all"].split())
+_THEIRS = frozenset(("the", "their", "user", "user's", "your", "answer", "answers", "reply", "replies"))
 _REQUIRED = tuple(_BUILT["required"])  #: starts of the names of checks that only an answer keeps
 _OF_PRODUCT = tuple(_BUILT["of_product"])
 _FEW = 3  #: words that are too few for a reply that stands by itself, where only "say" tells that they are one
@@ -55,6 +57,8 @@ def _stands_in(sentence: str) -> bool:
         or _SAYS["two_texts"].search(masked) is not None
         or _SAYS["no_question"].search(masked) is not None
         or _is_brief_for_some(masked)
+        or _is_little(sentence, masked)
+        or _is_instead(sentence, masked)
         or (_SAYS["exact_word"].search(masked) is not None and _is_of_some(sentence, masked))
         or (_SAYS["brief_refusal"].search(masked) is not None and _is_of_some(sentence, masked))
     )
@@ -77,7 +81,8 @@ def _falls_back(masked: str) -> bool:
 def _is_prescribed(sentence: str, masked: str) -> bool:
     """Return whether a sentence gives the words of a reply in some case: 'Answer STOP with "You are out."'."""
     match = _SAYS["answers_it"].search(masked) or _SAYS["gets_it"].search(masked)
-    if match is not None and _OF_ALL.isdisjoint(match["what"].casefold().split()):
+    what = [] if match is None else match["what"].casefold().split()
+    if what and what[0] != "in" and _OF_ALL.isdisjoint(what):
         return True
     match = _SAYS["says_it"].search(masked)
     if match is None or not _is_of_some(sentence, masked) or negated(masked, match.start()):
@@ -92,7 +97,37 @@ def _is_brief_for_some(masked: str) -> bool:
     if match is None:
         return False
     kinds = (match["what"] or match["which"]).casefold().replace("/", " ").split()[:-1]
-    return not (_OF_ALL | {"the", "their", "user", "user's", "your"}).issuperset(kinds)
+    return not (_OF_ALL | _THEIRS).issuperset(kinds)
+
+
+def _is_little(sentence: str, masked: str) -> bool:
+    """Return whether a sentence gives some messages less than an answer: "If they thank you, a smile is enough."."""
+    masked = _SAYS["yes_or_no"].sub("yes", masked)
+    gets = _SAYS["only_gets"].search(masked)
+    if gets is not None and _is_of_some_kind(gets["what"]):
+        return True
+    at = next((match.start() for key in ("enough", "little") if (match := _SAYS[key].search(masked))), -2)
+    begins = case_end(masked)
+    return at >= begins - 1 and _is_in_a_case(sentence, masked) and not negated(masked[begins:], max(0, at - begins))
+
+
+def _is_instead(sentence: str, masked: str) -> bool:
+    """Return whether a sentence has something done in a case in place of an answer, and not a word for another."""
+    match = _SAYS["instead"].search(masked)
+    if match is None or _SAYS["a_word_instead"].search(masked) is not None:
+        return False
+    return not match[0].startswith(",") or _is_in_a_case(sentence, masked)
+
+
+def _is_of_some_kind(what: str) -> bool:
+    """Return whether the subject of a sentence is some messages, or people, and not all of them: "Greetings"."""
+    words = what.casefold().replace("/", " ").split()
+    return _OF_ALL.isdisjoint(words[:1]) and not (_OF_ALL | _THEIRS).issuperset(words) and not names_all(what)
+
+
+def _is_in_a_case(sentence: str, masked: str) -> bool:
+    """Return whether a sentence names a case, at its head or behind what is done in it."""
+    return case_end(masked) > 0 or names_a_case(sentence) or _SAYS["case_behind"].search(masked) is not None
 
 
 def _drops_the_act(masked: str) -> bool:
@@ -125,7 +160,8 @@ def _other(one: Proposal, standing: Sequence[str], refusing: Sequence[str], aski
     if not is_required and not one.check.startswith(_OF_PRODUCT):
         return ""
     is_answered = is_cited or one.check.startswith("length.")  # a refusal greets and signs, and is short
-    is_of_every = any(_SAYS["of_every"].search(mask(sentence)) is not None for sentence in one.sentences)
+    every = _SAYS["of_every" if is_required else "of_every_form"]
+    is_of_every = any(every.search(mask(sentence)) is not None for sentence in one.sentences)
     sentences = [
         *(standing if is_required else ()),
         *(refusing if is_answered else ()),

@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from turnsignal.stream.prompts.plain_lines import is_rule_after
 from turnsignal.stream.prompts.rows import is_ban, is_order, narrows
 from turnsignal.stream.prompts.titles import MAX_HEADING, PLAIN, TITLE, forbids, is_bold, is_ruled, leads, title_level
 from turnsignal.stream.prompts.wording import mask, read_patterns
@@ -17,7 +18,6 @@ _SAYS = read_patterns(tomllib.loads(Path(__file__).with_name("structure.toml").r
 TAG, _CLAUSE, _LEAD, _ITEM = 0, 8, 10, 11  #: levels of what may stand above, beside those of titles; 1–6: Markdown's
 HEADINGS = range(1, _ITEM)  #: levels of headings, titles and lines that end with a colon
 _CLAUSES = 4  #: numbers in that of a clause, at most, as in "2.3.1.1"
-_LINES = 20  #: of one sentence, at most, that are looked at
 _SHORT = 70  #: characters; a longer line may be one that is wrapped
 
 
@@ -211,7 +211,9 @@ class _BlockReader:
         if self._is_literal:
             self._sentence.append(bare)
             return
-        is_own = _begins(self._sentence[-1], bare) or _is_rule_after(self._sentence, bare) if self._sentence else False
+        is_own = bool(self._sentence) and (
+            _begins(self._sentence[-1], bare) or (self._is_whole() and is_rule_after(self._sentence, bare))
+        )
         is_banned = marker is None and self._is_in_ban()
         if self._sentence and (marker is not None or is_title or is_own or (is_banned and self._is_whole())):
             self._flush()
@@ -382,17 +384,6 @@ def _marker(bare: str) -> Any:
     if clause is not None and _SAYS["of_a_clause"].match(bare[clause.end() :]) is not None:
         return clause
     return _SAYS["marker"].match(bare)
-
-
-def _is_rule_after(lines: list[str], line: str) -> bool:
-    """Return whether a line is a rule of its own below one, where both begin small and neither has a full stop."""
-    if not lines[0][:1].islower() or not line[:1].islower():
-        return False  # a sentence that is wrapped begins with a capital
-    if len(lines) > _LINES or len(lines[-1]) >= _SHORT or _SAYS["goes_on"].search(lines[-1]) is not None:
-        return False
-    if _SAYS["rule_line"].search(lines[0]) is None or any(_SAYS["case"].match(one) is not None for one in lines):
-        return False  # "for refunds", which those below are about
-    return any(_SAYS[key].search(line) is not None for key in ("rule_line", "case_line"))
 
 
 def _begins(before: str, line: str) -> bool:

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-import re2
-
 from turnsignal.stream.names import write_name
 from turnsignal.stream.prompts.banned import banned
 from turnsignal.stream.prompts.instructions import NO_WORDS, SAYS, WORDED, Sentence, asked
 from turnsignal.stream.prompts.leftover import RequestedCheck, Span
-from turnsignal.stream.prompts.wording import QUOTED, amounts, compile_pattern, forbidden, listed, negated
+from turnsignal.stream.prompts.literals import spaced
+from turnsignal.stream.prompts.wording import QUOTED, amounts, compile_pattern, forbidden, listed, mask, negated
 
 _OTHERWISE = "says what to use rather than something else"
 _PLACED = "says in which place or sense"
@@ -33,8 +32,12 @@ _PRONOUNS = frozenset(
         *("usted", "ustedes", "vos", "vosotros", "você", "jij", "u"),
     ]
 )
+_IN_CODE = "may be meant as code, and not as a word of the answer"
+#: what says of words in backticks that they are words: "the word `cheap`"
+_AS_WORDS = compile_pattern(r"\b(?:words?|phrases?|terms?|expressions?|say(?:s|ing)?|mention(?:s|ing)?)\b")
 _MONTH = "is the name of a month, too"
 _MONTHS = frozenset({"may", "march", "august"})
+_PHRASE = 3  #: words that code hardly is
 _LISTS = 20  #: how many matches in one sentence are tried as the start of a list of words
 _SOUNDS = frozenset({"um", "uh", "er", "hmm", "ah", "oh"})
 _SPOKEN = frozenset({"say", "saying", "use", "using"})
@@ -101,6 +104,10 @@ def keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
         if not no and SAYS["choice"].search(masked):
             return  # one of them is enough
         if no or SAYS["asks"].search(masked[: match.end()]):
+            if not no and match["what"].casefold().startswith("us") and _AS_WORDS.search(masked) is None:
+                words = [word for word in words if not _is_code(word, sentence.text)]  # "use *bold*, `code`"
+                if not words:
+                    return
             filler = SAYS["as_filler"].search(masked)
             spans = [match.span(), *_spans(words, sentence.text, match.end(), end)]
             spans += [] if filler is None else [filler.span()]
@@ -151,7 +158,7 @@ def _named(match: Any) -> Iterator[RequestedCheck]:
     What must not be used may still be spoken of, as DELETE where SQL is written.
     """
     names = [name for name in SAYS["name_break"].split(match["names"]) if name]
-    regex = "|".join(r"\s+".join(re2.escape(part) for part in name.split()) for name in names)
+    regex = "|".join(spaced(name) for name in names)
     is_used = match["how"].casefold() in _USED
     if is_used and (len(names) < 2 or not all(map(str.isupper, names)) or _FORM.search(match["names"])):
         return  # "never use Markdown"
@@ -165,19 +172,23 @@ def _prohibited(
 ) -> Iterator[RequestedCheck]:
     """Yield the checks for words that a sentence forbids; text: the sentence; is_filler: whether only as a filler.
 
-    A single letter is doubtful: "I" is forbidden as a pronoun, and stands in "World War I" and "i.e.", too. So is a
-    word that names a month, one that somebody is addressed by, and a filler that is an ordinary word elsewhere, as
-    "Well"; "basically" is none.
+    Words in backticks are doubtful where nothing says that they are words: code may not use `any`, and prose may. A
+    single letter is doubtful: "I" is forbidden as a pronoun, and stands in "World War I" and "i.e.", too. So is a word
+    that names a month, one that somebody is addressed by, and a filler that is an ordinary word elsewhere, as "Well";
+    "basically" is none.
     """
     single = [word for word in words if len(word) == 1]
-    ordinary = [word for word in words if is_filler and word not in single and _is_ordinary(word, text)]
-    longer = [word for word in words if word not in {*single, *ordinary}]
+    coded = [] if _AS_WORDS.search(mask(text)) else [word for word in words if _is_code(word, text)]
+    coded = [word for word in coded if word not in single]
+    ordinary = [word for word in words if is_filler and word not in {*single, *coded} and _is_ordinary(word, text)]
+    longer = [word for word in words if word not in {*single, *coded, *ordinary}]
     named = {word.casefold() for word in longer}
     other = _MONTH if named & _MONTHS else None
     refers = _REFERS.search(text) is not None and all(map(str.islower, longer))
     other = _ADDRESS if named & _PRONOUNS or refers or _ADDRESSES.search(text) is not None else other
     yield from asked(banned(longer, text), "words", *spans, doubt=doubt or other)
     yield from asked(banned(ordinary, text), "words", *spans, doubt=doubt or _PLACED)
+    yield from asked(banned(coded, text), "words", *spans, doubt=doubt or _IN_CODE)
     yield from asked(banned(single, text), "words", *spans, doubt=doubt or _SINGLE)
 
 
@@ -186,6 +197,11 @@ def _is_ordinary(word: str, text: str) -> bool:
     if len(word.split()) > 1 or word.casefold() in _SOUNDS:
         return False
     return not word.casefold().endswith("ly") and f"{word}!" not in text
+
+
+def _is_code(word: str, text: str) -> bool:
+    """Return whether a word stands in backticks, as code does; three words or more are a phrase."""
+    return f"`{word}`" in text and len(word.split()) < _PHRASE
 
 
 def _is_number(word: str) -> bool:
@@ -216,6 +232,8 @@ def _spans(words: Iterable[str], text: str, start: int, end: int) -> Iterator[Sp
 def _words(rest: str, noun: str) -> list[str]:
     """Return the words of a list. If no word is quoted, every one must look like a bare word, or none is returned."""
     candidates = [(word, quoted) for word, quoted in listed(rest) if any(sign.isalnum() for sign in word)]
+    if noun.casefold() == "names" and len(candidates) == 1 and candidates[0][0].islower() and not candidates[0][1]:
+        return []  # "dish names stay in Italian": the word is a verb
     bare = [_is_bare_word(word, noun) for word, quoted in candidates if not quoted]
     if len(bare) == len(candidates) and not all(bare):
         return []

@@ -332,7 +332,7 @@ _TURN = compile_pattern(
 )
 _NEW_VERB = compile_pattern(
     r"[,;]\s+(?:and\s+|then\s+|but\s+)?(?P<verb>use|write|keep|begin|start|end|finish|close|sign|open|say|give|answer|reply|respond|greet|put|cite"
-    r"|include|add|mention|contain)\b"
+    r"|include|add|mention|contain|return|output|print|send|ask|tell|refer|redirect|apologi[sz]e|escalate)\b"
 )
 #: 'no headings and start with "Hello"': "no" denies a thing, and what an answer starts or ends with is none
 _NEW_EDGE = compile_pattern(

@@ -253,6 +253,13 @@ def test_no_check_binds_a_response_that_is_prescribed_word_for_word() -> None:
     assert scores("I can only help with Acme. Bye", suite=suite)["citation.required"]["value"] == 0.0
 
 
+@pytest.mark.parametrize("text", ["I can't help.", "I can’t help."])
+@pytest.mark.parametrize("prescribed", ["I can't help.", "I can’t help."])
+def test_a_prescribed_response_is_exempt_with_either_apostrophe(prescribed: str, text: str) -> None:
+    suite = parse_suite(EXEMPTING.replace("I can only help with Acme.", prescribed))
+    assert scores(text, suite=suite)["compliance"]["unscored"] is not None
+
+
 def test_an_exemption_is_part_of_the_fingerprint_and_none_is_not() -> None:
     assert parse_suite(EXEMPTING).fingerprint != parse_suite(EXEMPTING.replace("Acme", "Bolt")).fingerprint
     assert parse_suite("exempt = []").fingerprint == Suite().fingerprint

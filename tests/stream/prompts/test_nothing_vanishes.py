@@ -131,3 +131,45 @@ def test_what_every_answer_holds_is_read_below_a_list_of_it(lead: str) -> None:
 def test_what_to_say_in_the_case_of_a_heading_is_listed() -> None:
     reading = read_prompt('You are Bo.\n\n## When nobody is there\n\n"We are closed. Please call."\n')
     assert reading.uncovered == ('"We are closed. Please call."',)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Our default language is Danish.",
+        "Default is Danish.",
+        'We say "mates".',
+        "Your aim is to keep talks brief.",
+        "You work for Acme and for nobody else.",
+        "Rain: output [rain].",
+        "Guests who leave are wished a safe trip.",
+        "Quotes are in the language of their author.",
+        "You can copy the user, who may swear.",
+        "The mood is light.",
+        "Kindness is key.",
+        "Guests are called by their first name.",
+        "Lists are fine for five items or more.",
+        "Decide whether the review is fake.",
+    ],
+)
+def test_what_is_said_of_answers_in_a_plain_statement_is_listed(rule: str) -> None:
+    assert rule in listed(f"You are Bo, the assistant of a bus company. Never use emojis. {rule}")
+
+
+@pytest.mark.parametrize(
+    "fact", ["We were founded in 1970.", "The label is sent by e-mail.", "Customers often write at night."]
+)
+def test_facts_beside_rules_are_not_listed(fact: str) -> None:
+    assert fact not in listed(f"You are Bo, the assistant of a bus company. Never use emojis. {fact}")
+
+
+def test_where_no_instruction_is_recognised_every_sentence_but_the_role_is_listed() -> None:
+    reading = read_prompt("You are Bo. The door was blue on Sundays.")
+    assert reading.uncovered == ("The door was blue on Sundays.",)
+    assert read_prompt("You are Bo, the assistant of a bus company.").uncovered == ()
+
+
+def test_a_cell_of_one_word_is_listed() -> None:
+    assert "Friendly" in listed(
+        "You are Bo.\n\n| Topic | Rule |\n|---|---|\n| Length | At most 60 words |\n| Tone | Friendly |"
+    )

@@ -227,3 +227,21 @@ def test_a_sentence_that_may_mean_the_opposite_is_no_origin_of_a_check() -> None
 def test_as_if_is_no_condition() -> None:
     (one,) = read_prompt("You are Bo.\n\nSpeak as if in court and use no emojis.").proposals
     assert not (one.doubt or "").startswith("only under a condition")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        'Never leave out the word "deposit".',
+        "Never answer without bullet points.",
+        "We never shout, beg, or use more than one exclamation mark in a row.",
+        "Answer in English, but dish names stay in Italian.",
+        "Use *bold* and `code`.",
+        "Always mention the booking reference.",
+        "Find texts without a date, return the word NONE.",
+    ],
+)
+def test_the_reverse_of_a_sentence_is_not_even_proposed_as_doubtful(sentence: str) -> None:
+    reading = read_prompt(f"You are Bo.\n{sentence}")
+    assert reading.proposals == ()
+    assert reading.uncovered == (sentence,)

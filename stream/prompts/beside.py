@@ -1,0 +1,42 @@
+"""Beside: what a sentence asks for beside its checks, so that nobody believes that it is watched as a whole.
+
+"No slang, no emojis" has a check for the emojis alone.
+"""
+
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+from turnsignal.stream.names import parse_name
+from turnsignal.stream.prompts.proposals import CAPITALS, NAMED_THINGS
+from turnsignal.stream.prompts.wording import read_patterns
+
+_SAYS = read_patterns(tomllib.loads(Path(__file__).with_name("beside.toml").read_text(encoding="utf-8"))["patterns"])
+_SINGLE = "single words in capitals"  #: of which an abbreviation is one
+
+
+def beside(sentence: str, masked: str, names: Sequence[str], unchecked: Sequence[str]) -> list[str]:
+    """Return the sentence with what no check tells beside what one can, [] if there is nothing.
+
+    names: of its checks; unchecked: its clauses that no check accounts for.
+    """
+    forbids = [name for name in names if name.startswith("pattern.forbid")]
+    clauses = [_SAYS["joins"].sub("", clause) for clause in unchecked]
+    clauses = [clause for clause in clauses if not (forbids and _is_untold(clause))]
+    words = [*clauses, *(_untold(masked, clauses) if forbids else ())]
+    shouts = any(parse_name(name).params.get("regex") == CAPITALS for name in forbids)
+    words += [_SINGLE] if shouts and _SAYS["words"].search(masked) is not None else []
+    return [f"{sentence} (no check: {', '.join(words)})"] if words else []
+
+
+def _untold(masked: str, clauses: Sequence[str]) -> list[str]:
+    """Return the words for what is forbidden and no check can tell, but for those in clauses that are named whole."""
+    for thing in NAMED_THINGS.values():
+        masked = thing.sub("", masked)  # "em dashes" are told from dashes
+    words = dict.fromkeys(match[0] for match in _SAYS["untold"].finditer(masked))
+    return [word for word in words if not any(word in clause for clause in clauses)]
+
+
+def _is_untold(clause: str) -> bool:
+    """Return whether a clause is nothing but a word for what no check can tell: "no slang"."""
+    return _SAYS["untold"].fullmatch(_SAYS["around"].sub("", clause).rstrip(" .!")) is not None

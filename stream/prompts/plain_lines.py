@@ -1,0 +1,29 @@
+"""Plain lines: the rules of a prompt that is written without bullets and full stops, one on each line in lower case."""
+
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+from turnsignal.stream.prompts.wording import read_patterns
+
+_LINES = 20  #: of one sentence, at most, that are looked at
+
+_SAYS = read_patterns(
+    tomllib.loads(Path(__file__).with_name("plain_lines.toml").read_text(encoding="utf-8"))["patterns"]
+)
+
+
+def is_rule_after(lines: Sequence[str], line: str) -> bool:
+    """Return whether a line is a rule of its own below others, where all begin small and none has a full stop.
+
+    lines: those of the sentence so far, the last of which does not go on. What stands below a case holds in it, unless
+    it says "always" or "never".
+    """
+    if len(lines) > _LINES or not lines[0][:1].islower() or not line[:1].islower():
+        return False  # a sentence that is wrapped begins with a capital
+    if not any(_SAYS[key].search(lines[0]) is not None for key in ("rule_line", "opener_line", "case_line")):
+        return False
+    cases = [_SAYS["case_line"].search(one) is not None for one in lines if _SAYS["case"].match(one) is not None]
+    if cases and not (all(cases) and _SAYS["anew"].match(line) is not None):
+        return False  # "for refunds", which those below are about
+    return any(_SAYS[key].search(line) is not None for key in ("rule_line", "case_line"))
