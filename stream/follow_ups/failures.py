@@ -228,9 +228,8 @@ def _sentence(text: str) -> _Sentence:
     failure = _failure(text)
     if failure is None:
         helps, clearly = _helps(text)
-        brief = len(text.split()) < _WORDS and not text.endswith((":", "?"))
-        answers = helps or (brief and not _table("beside", "opener").match(_encode(text)) and not acknowledges(text))
-        return _Sentence(None, helps, clearly or (helps and _CONTRAST.match(text) is not None), answers=answers)
+        clearly = clearly or (helps and _CONTRAST.match(text) is not None)
+        return _Sentence(None, helps, clearly, answers=helps or not _only_opens(text))
     if _is_explained(text):
         return _Sentence(None, helps=False, clearly=False)
     clauses = _CLAUSE.split(text)
@@ -250,6 +249,12 @@ def _sentence(text: str) -> _Sentence:
         for at, (clause, failed) in enumerate(zip(clauses, failures, strict=True))
     )
     return _Sentence(failure, helps, helps, limits)
+
+
+def _only_opens(text: str) -> bool:
+    """Say whether a sentence does no more than begin: greets, thanks, regrets, or says that it is understood."""
+    read = _encode(text)
+    return acknowledges(text) or any(_table("beside", name).match(read) for name in ("opener", "courtesy"))
 
 
 def _is_explained(text: str) -> bool:

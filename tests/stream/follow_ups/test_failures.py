@@ -161,6 +161,7 @@ def test_a_question_handed_on_or_back_is_no_answer(text: str) -> None:
         "Unfortunately I can't change the order, since it left the warehouse. You can return it within 30 days.",
         'No results for "pyhton"; showing results for "python": 1. Tutorial 2. Download 3. FAQ',
         "I couldn't book that table. How about Sideshow Kitchen at 7 pm?",
+        "I don't know much of him. He was a pioneer of rockabilly.",
     ],
 )
 def test_an_alternative_beside_what_could_not_be_done_is_an_answer(text: str) -> None:
@@ -222,7 +223,10 @@ def test_a_question_that_leaves_all_open_is_none() -> None:
     ],
 )
 def test_a_limit_behind_an_answer_leaves_it_one_and_by_itself_is_none(limit: str) -> None:
-    for answer in ("OK, done.", "Yes.", "1,400 euros.", "I'm doing well, thank you! How can I help?"):
+    for answer in (
+        *("OK, done.", "Yes.", "1,400 euros.", "I'm doing well, thank you! How can I help?"),
+        *("I can help with orders, accounts and devices.", "Could you tell me in which land you live?"),
+    ):
         assert not FAILURES.is_failing(f"{answer} {limit}")
     for opener in ("", "Sure.", "I understand.", "Thanks for asking!", "Verstanden.", "Sorry, I can't help."):
         assert FAILURES.is_failing(f"{opener} {limit}")
