@@ -238,7 +238,7 @@ def _sentence(text: str) -> _Sentence:
     failures = [_failure(clause) for clause in clauses]
     limits = bool(_table("beside", "caveat").match(_encode(text)))
     if any(map(_makes_up, _parts(text))):
-        return _Sentence(failure, helps=True, clearly=True, limits=limits)
+        return _Sentence(failure, helps=True, clearly=failure == _SOFT, limits=limits)
     if failures.count(None) == len(clauses):
         return _Sentence(failure, helps=False, clearly=False, limits=limits)
     first = failures.index(next(failed for failed in failures if failed is not None))

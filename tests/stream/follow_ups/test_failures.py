@@ -176,6 +176,8 @@ def test_an_alternative_beside_what_could_not_be_done_is_an_answer(text: str) ->
         "I can't find that, the best thing is to ask in the shop.",
         "I can't help with that, your ticket is 48213.",
         'No results for "pyhton"; try another search.',
+        "I can't answer, your session has 0 credits left.",
+        "Sorry, I can't see it, you could call support.",
         "I can't change orders. We will get back to you within 30 days.",
     ],
 )
