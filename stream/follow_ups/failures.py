@@ -4,7 +4,9 @@ Why patterns: they are data (`failures.toml`), the same for the outcome of a con
 cost microseconds, and a product adds what its own errors look like (`[conversations] failed` in the suite).
 
 Why sentences: "I can't see your account, but the limit is under Settings" helps, "I can't see your account" does not.
-So where a pattern matches at all, each sentence is looked at: one fails, and is there another that helps?
+So where a pattern matches at all, each sentence is looked at: one fails, and is there another that helps, or a part of
+the same that makes up for it? An alternative does, what was reached in the end, what the user can do, and a question
+that narrows. What only limits an answer before it ("I cannot give legal advice") fails by itself, and not behind one.
 """
 
 import re
@@ -20,7 +22,7 @@ import re2
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.text.patterns import Patterns, options
 
-VERSION = 4  #: raised when another answer counts as a failure, or as a question; part of the suite's fingerprint
+VERSION = 5  #: raised when another answer counts as a failure, or as a question; part of the suite's fingerprint
 
 #: what an answer that is none may be, for whoever reads that it failed
 MEANING = 'empty, an error, a refusal, handed on, or no more than "OK"'
@@ -47,6 +49,8 @@ _CLAUSE = re.compile(
     r"|, (?=(?:\S+ ){0,3}(?:aber|jedoch|doch|allerdings)\b)"
     r"|(?<=,) (?=(?:which|daher|asi que|por isso|donc|quindi|dat|die)\b)"
 )
+#: where a part of a sentence begins that may make up for what another part could not do
+_PART = re.compile(r"[,;–—-]\s+|\s(?=(?:and|so|then) )")
 _CONCESSION = re.compile(r"\W*(?:although|while|even though|obwohl|aunque|bien que|embora|anche se|sebbene|hoewel)\b")
 _CONTRAST = re.compile(
     r"\W*(?:but|however|yet|though|although|still|that said|instead|so|aber|jedoch|doch|allerdings|stattdessen|pero"
@@ -59,7 +63,8 @@ _EXPLAINED = re.compile(
     r"|se (?:o|a|os|as|il|lo|la|i|gli|l'\w+|non|nao|voce|precisa|vuole|tiver|quiser)"
     r"|als (?:de|het|een|u|uw|je|er|dit|dat))\b"
     r"|\W*(?!i\b|we\b)[^.!?]*\b(?:means? (?:that|the|it|your|you|a)|usually means|bedeutet|heisst|significa|signifie"
-    r"|veut dire|quiere decir|vuol dire|betekent|(?:is|are) caused by|because|weil|porque|parce que|perche|omdat)\b"
+    r"|veut dire|quiere decir|vuol dire|betekent|(?:is|are) caused by"
+    r"|(?P<reason>because|weil|porque|parce que|perche|omdat))\b"
 )
 #: categories of punctuation, of spaces and of what is not seen
 _SILENT = frozenset(("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Zs", "Zl", "Zp", "Cc", "Cf"))
@@ -171,11 +176,16 @@ def _leads_over(sentence: str) -> bool:
 
 
 class _Sentence(NamedTuple):
-    """A sentence beside others: the kind of failure that it tells of, and whether it helps, clearly or perhaps."""
+    """A sentence beside others: the kind of failure that it tells of, and whether it helps, clearly or perhaps.
+
+    limits: whether its failure only limits what stands before it; answers: whether a sentence before a limit answers.
+    """
 
     failure: int | None
     helps: bool
     clearly: bool
+    limits: bool = False
+    answers: bool = False
 
 
 def _fails(opening: str, closing: str, *, polite: bool, unread: bool) -> bool:
@@ -193,6 +203,10 @@ def _fails(opening: str, closing: str, *, polite: bool, unread: bool) -> bool:
     if unread and not hard:
         return False
     before, behind = sentences[:first], sentences[first:]
+    if any(sentence.answers for sentence in before) and all(
+        sentence.limits for sentence in behind if sentence.failure is not None
+    ):
+        return False
     return not (
         any(sentence.clearly or (sentence.helps and not polite) for sentence in before)
         or any(sentence.clearly or (sentence.helps and not hard) for sentence in behind)
@@ -214,15 +228,19 @@ def _sentence(text: str) -> _Sentence:
     failure = _failure(text)
     if failure is None:
         helps, clearly = _helps(text)
-        return _Sentence(None, helps, clearly or (helps and _CONTRAST.match(text) is not None))
-    if _EXPLAINED.match(text):
+        clearly = clearly or (helps and _CONTRAST.match(text) is not None)
+        return _Sentence(None, helps, clearly, answers=helps or not _only_opens(text))
+    if _is_explained(text):
         return _Sentence(None, helps=False, clearly=False)
     clauses = _CLAUSE.split(text)
     if _CONCESSION.match(text):
         clauses = [part for clause in clauses for part in clause.split(", ", 1)]
     failures = [_failure(clause) for clause in clauses]
+    limits = bool(_table("beside", "caveat").match(_encode(text)))
+    if any(map(_makes_up, _parts(text))):
+        return _Sentence(failure, helps=True, clearly=failure == _SOFT, limits=limits)
     if failures.count(None) == len(clauses):
-        return _Sentence(failure, helps=False, clearly=False)
+        return _Sentence(failure, helps=False, clearly=False, limits=limits)
     first = failures.index(next(failed for failed in failures if failed is not None))
     helps = any(
         failed is None
@@ -230,7 +248,46 @@ def _sentence(text: str) -> _Sentence:
         and _helps(_CONTRAST.sub("", clause, count=1))[0]
         for at, (clause, failed) in enumerate(zip(clauses, failures, strict=True))
     )
-    return _Sentence(failure, helps, helps)
+    return _Sentence(failure, helps, helps, limits)
+
+
+def _only_opens(text: str) -> bool:
+    """Say whether a sentence does no more than begin: greets, thanks, regrets, or says that it is understood."""
+    read = _encode(text)
+    return acknowledges(text) or any(_table("beside", name).match(read) for name in ("opener", "courtesy"))
+
+
+def _is_explained(text: str) -> bool:
+    """Say whether a failure is only a condition, or has a reason; one that is a failure, too, explains nothing."""
+    explained = _EXPLAINED.match(text)
+    if explained is None or explained["reason"] is None:
+        return explained is not None
+    return _failure(text[: explained.start("reason")]) is None or _failure(text[explained.end() :]) is None
+
+
+def _parts(text: str) -> list[str]:
+    """Split a sentence where a part may make up for another; a question goes on to its end."""
+    if text.endswith("?"):
+        return [text[before.end() :] for before in _PART.finditer(text)]
+    return _PART.split(text)[1:]
+
+
+def _makes_up(part: str) -> bool:
+    """Say whether a part of a sentence makes up for another: by what there is or to do, by how it ended, by a guess."""
+    if _failure(part) is not None:
+        return False
+    read = _encode(part)
+    if part.endswith("?"):
+        return bool(_table("beside", "narrowing").match(read))
+    if _table("beside", "filler").match(read):
+        return _ends_well(read)
+    does = any(sign != _EVIDENCE for sign in _table("beside", "help").match(read))
+    return does or bool(_table("beside", "instead").match(read)) or _ends_well(read)
+
+
+def _ends_well(read: bytes) -> bool:
+    """Say whether what was asked for was reached in the end, or something near it."""
+    return bool(_table("beside", "ended").match(read)) and not _table("beside", "undone").match(read)
 
 
 def _failure(text: str) -> int | None:
@@ -246,7 +303,11 @@ def _helps(text: str) -> tuple[bool, bool]:
     signs = helps.match(read)
     if _EVIDENCE in signs:
         return True, True
-    if text.endswith((":", "?")) or filler.match(read):
+    if text.endswith("?"):
+        return bool(_table("beside", "narrowing").match(read)), False
+    if _ends_well(read):
+        return True, bool(signs)
+    if text.endswith(":") or filler.match(read):
         return False, False
     return len(text.split()) >= _WORDS, bool(signs)
 

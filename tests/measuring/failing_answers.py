@@ -1,6 +1,6 @@
 """Failing answers: how well answers that are none are told from answers, on messages of our own.
 
-    python tests/measuring/failing_answers.py [--part kept]
+    python tests/measuring/failing_answers.py [--part later_kept]
 
 `tests/data/answers` has short messages of assistants in seven languages, labelled before version 3 of `failures.toml`
 was made: `language class | message`. Half of them fail, half only look alike: a no that is the answer, what to do about
@@ -8,6 +8,10 @@ an error, help beside something that could not be done, a quotation. A message i
 a multiple of three; rules are made from the open part, figures are those of the kept one, of which only sums are
 printed. One person wrote them and the rules, and some say in one language what another part says in another: the words
 of others are further off.
+
+The `later` parts, split in halves, were written for version 5: what helps beside a failure (an alternative, what was
+reached in the end, a question that narrows, a limit behind an answer), and templates, codes and stumps. Half of them
+were written before its patterns, half after most of them.
 """
 
 import argparse
@@ -20,10 +24,14 @@ from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.statistics.intervals import wilson
 
 MESSAGES = Path(__file__).parents[1] / "data" / "answers"
-PARTS = ("open", "kept")
+#: Part → how many parts of equal size its set has, of which the kept one is one.
+PARTS = {"open": 3, "kept": 3, "later_open": 2, "later_kept": 2}
 #: Classes of answers that are none; every other class is an answer.
 FAILING = frozenset(
-    ("refusal", "notfound", "unknown", "rephrase", "handoff", "error", "limit", "timeout", "empty", "foreign")
+    (
+        *("refusal", "notfound", "unknown", "rephrase", "handoff", "error"),
+        *("limit", "timeout", "empty", "foreign", "template"),
+    )
 )
 
 
@@ -48,9 +56,9 @@ class Counts(NamedTuple):
     missed: int
 
 
-def part_of(text: str) -> str:
-    """Say which part a message belongs to."""
-    return "kept" if int(sha256(text.encode()).hexdigest(), 16) % 3 == 0 else "open"
+def is_kept(text: str, parts: int) -> bool:
+    """Say whether a message belongs to the kept part of a set that has so many."""
+    return int(sha256(text.encode()).hexdigest(), 16) % parts == 0
 
 
 def messages(part: str) -> Iterator[Message]:

@@ -147,6 +147,161 @@ def test_a_question_handed_on_or_back_is_no_answer(text: str) -> None:
     assert FAILURES.is_failing(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I couldn't find a flight under 300, the cheapest is 312 with KLM at 9:40.",
+        "I can't see hotels below 90 euros; the Harbour Inn at 104 is the lowest.",
+        "Ich habe kein Zimmer unter 80 Euro gefunden, das günstigste kostet 84 Euro.",
+        "No encuentro mesas a las nueve, la más cercana es a las diez.",
+        "Je ne trouve pas de vol direct, le plus rapide passe par Lyon.",
+        "Não encontrei voos para sábado, o próximo sai no domingo.",
+        "Non ho trovato il modello rosso, quello blu costa 59 euro.",
+        "Ik kan geen tafel vinden, de eerste vrije is om kwart voor acht.",
+        "Unfortunately I can't change the order, since it left the warehouse. You can return it within 30 days.",
+        'No results for "pyhton"; showing results for "python": 1. Tutorial 2. Download 3. FAQ',
+        "I couldn't book that table. How about Sideshow Kitchen at 7 pm?",
+        "I don't know much of him. He was a pioneer of rockabilly.",
+    ],
+)
+def test_an_alternative_beside_what_could_not_be_done_is_an_answer(text: str) -> None:
+    assert not FAILURES.is_failing(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I couldn't find a flight under 300, please try other dates.",
+        "I couldn't find an order for you, sorry about that.",
+        "I can't find that, the best thing is to ask in the shop.",
+        "I can't help with that, your ticket is 48213.",
+        'No results for "pyhton"; try another search.',
+        "I can't answer, your session has 0 credits left.",
+        "Sorry, I can't see it, you could call support.",
+        "I can't change orders. We will get back to you within 30 days.",
+    ],
+)
+def test_what_is_said_beside_a_failure_without_an_alternative_helps_nobody(text: str) -> None:
+    assert FAILURES.is_failing(text)
+
+
+def test_what_was_reached_in_the_end_is_an_answer() -> None:
+    for text in (
+        "I couldn't reach the garage door, so I tried again and it is closed now.",
+        "I was unable to reach the lamp and switched it on through the hub instead.",
+        "Ich konnte die Lampe zuerst nicht erreichen, jetzt ist sie an.",
+    ):
+        assert not FAILURES.is_failing(text)
+    assert FAILURES.is_failing("I couldn't reach the garage door, so I tried again and it failed again.")
+    assert FAILURES.is_failing("I couldn't reach the garage, so I tried again and now it is offline.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I can't find order 48213 under this account. Is it perhaps 42813?",
+        "I'm not able to see your screen, so please tell me: is the light green or red?",
+        "I don't know your size yet, so which is it, 38 or 40?",
+        "I couldn't match that address, did you mean 14 High Street, Leeds?",
+        "Ich finde keinen Vertrag 5512. Ist es vielleicht die 5521?",
+    ],
+)
+def test_a_question_that_narrows_what_is_looked_for_is_an_answer(text: str) -> None:
+    assert not FAILURES.is_failing(text)
+
+
+def test_a_question_that_leaves_all_open_is_none() -> None:
+    for question in ("Do you have another number?", "Would you like me to try something else?", "Is it possible?"):
+        assert FAILURES.is_failing(f"I can't find order 48213. {question}")
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        "I cannot give legal advice, so please check with an expert if in doubt.",
+        "I can't guarantee that this is up to date.",
+        "Ich kann keine Rechtsberatung geben, fragen Sie im Zweifel einen Anwalt.",
+        "No puedo dar asesoramiento legal.",
+    ],
+)
+def test_a_limit_behind_an_answer_leaves_it_one_and_by_itself_is_none(limit: str) -> None:
+    for answer in (
+        *("OK, done.", "Yes.", "1,400 euros.", "I'm doing well, thank you! How can I help?"),
+        *("I can help with orders, accounts and devices.", "Could you tell me in which land you live?"),
+    ):
+        assert not FAILURES.is_failing(f"{answer} {limit}")
+    for opener in ("", "Sure.", "I understand.", "Thanks for asking!", "Verstanden.", "Sorry, I can't help."):
+        assert FAILURES.is_failing(f"{opener} {limit}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "{{ answer }}",
+            "${response}",
+            "%s",
+            "%(answer)s",
+            "{answer}",
+            "<%= answer %>",
+            "{% block a %}{% endblock %}",
+        ),
+        *(
+            "[Your response here]",
+            "Hello {{ first_name }}, {{ body }}",
+            "context_length_exceeded",
+            "rate_limit_exceeded",
+        ),
+        *("insufficient_quota", "maximum context length is 8192 tokens", "Prompt is too long: 204,118 tokens"),
+        "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
+        *("I", "The", "Here is", "Lorem ipsum dolor sit amet, consectetur adipiscing elit."),
+    ],
+)
+def test_a_template_a_code_and_a_stump_are_no_answers(text: str) -> None:
+    assert FAILURES.is_failing(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Write {{ user.name }} where the name belongs.", 'printf("%s", name) prints it.', "Use ${HOME}/bin"),
+        *('{"temperature": 21}', "[1]", "42", "C", "It is.", "max_output_tokens", "user_id", "is_empty"),
+        "The maximum context length is 8192 tokens.",
+        "The API answers context_length_exceeded when the prompt is too long. Shorten the history.",
+        "Lorem ipsum is a filler text of printers.",
+    ],
+)
+def test_what_speaks_of_templates_and_codes_is_an_answer(text: str) -> None:
+    assert not FAILURES.is_failing(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Oops! That didn't work.", "Your request could not be processed.", "Sorry, no can do."),
+        *("Not sure what you mean by that.", "Message failed to load", "Well, that failed.", "Sorry, what?"),
+        *("I tried to open the garage door, but it did not respond.", "Das hat leider nicht geklappt."),
+        *("Su solicitud no pudo ser procesada.", "Votre demande n'a pas pu être traitée.", "Dat lukte niet."),
+        "Your request could not be processed because the service is unavailable.",
+    ],
+)
+def test_what_did_not_work_is_no_answer(text: str) -> None:
+    assert FAILURES.is_failing(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It doesn't work on iPads, only on iPhones.",
+        "This cannot be opened without the key from reception.",
+        "Your message could not be sent because the address has a typo: it ends in .con.",
+        "The Patriots have won it for years, not sure what that means anymore.",
+    ],
+)
+def test_what_cannot_be_is_an_answer(text: str) -> None:
+    assert not FAILURES.is_failing(text)
+
+
 def test_a_refusal_behind_thanks_is_read_and_one_behind_help_is_not() -> None:
     manners = "Thank you for writing to us. " + "All of us like to hear what people make of our lamps. " * 8
     assert FAILURES.is_failing(manners + "Sadly, I cannot help with this matter.")
