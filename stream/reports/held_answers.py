@@ -25,6 +25,7 @@ from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     CHECKS_APPLIED,
+    CITATIONS,
     CITES_ALL,
     CITES_TOP,
     DOCUMENTS,
@@ -157,6 +158,8 @@ class AnswerReader:
             figures[CHECKS_APPLIED] = checks / len(scored.findings)
         if turn.retrieved:
             figures[DOCUMENTS] = DOCUMENTS_GIVEN.fraction(len(turn.retrieved))
+            if scored.cited:
+                figures[CITATIONS] = DOCUMENTS_GIVEN.fraction(len(scored.cited))
             if len(turn.retrieved) > 1:
                 figures[CITES_ALL] = WASTED in scored.scorers and not scored.values[scored.scorers.index(WASTED)]
                 if scored.cited:

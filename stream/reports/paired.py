@@ -18,8 +18,10 @@ from turnsignal.stream.records.scores import FOLLOW_UP, Stage
 from turnsignal.stream.reports.first_answers import FirstAnswers
 from turnsignal.stream.reports.paired_rows import Row
 from turnsignal.stream.reports.release_figures import SCALES, ranked_figures
-from turnsignal.stream.statistics.claims import Claim, claims, said_nothing, says_nothing
+from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN
+from turnsignal.stream.statistics.claims import Claim, cited_by_place, claims, said_nothing, says_nothing
 from turnsignal.stream.statistics.directions import (
+    CITATIONS,
     CITES_TOP,
     DOCUMENTS,
     OUTCOMES,
@@ -211,6 +213,13 @@ class PairedScores:
             given = SCALES[DOCUMENTS].value(total / n - paired_difference(_clusters(sums)).value)
         return said_nothing(was.same_documents(became) if enough else None, given)
 
+    def _cited_by_place(self) -> str:
+        if not (sums := self._sums.get(CITES_TOP)):
+            return ""
+        change, (n, total) = paired_difference(_clusters(sums)), self._afterwards[CITES_TOP]
+        back = change._replace(value=-change.value, low=-change.high, high=-change.low)
+        return cited_by_place((back, total / n - change.value))
+
     def as_json(self, primary: str, least_change: float, minimum: int) -> dict[str, Any]:
         """Return all of it as JSON has it; arguments as in `claimed`."""
         deltas = self.figures(minimum, primary)
@@ -254,6 +263,7 @@ class PairedScores:
             self._ranked,
             unranked=self._says_nothing(minimum),
             ranked_nothing=self._said_nothing(minimum),
+            by_place=self._cited_by_place(),
             unheard=paired_difference(_clusters(unheard)) if unheard else None,
         )
         return {name: _revise(named.get(name), delta, least_change) for name, delta in deltas.items()}
@@ -317,9 +327,15 @@ def _scores(row: Row) -> dict[str, SideScore]:
 
 
 def _beside(row: Row) -> dict[str, float]:
-    """Return what a row says that no scorer does: how its conversation went, and what was seen of its answers."""
+    """Return what a row says that no scorer does: how its conversation went, and what was seen of its answers.
+
+    Two suites read the citations of the same answers, out of as many documents on both sides, so that what is not
+    wasted tells how many times more one of them reads, though not how many.
+    """
     beside = dict(row.get("beside", ()))
     for score in row["scores"]:
+        if score["scorer"] == WASTED and (wasted := score.get("value")) is not None and "beside" not in row:
+            beside[CITATIONS] = DOCUMENTS_GIVEN.fraction((1 - wasted) * DOCUMENTS_GIVEN.most)
         if score["scorer"] == "conversation" and score.get("label") in OUTCOMES:
             beside |= {outcome: float(outcome == score["label"]) for outcome in OUTCOMES}
             beside[UNHEARD] = beside["silent"] + beside["unanswered"]
