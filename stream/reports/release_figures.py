@@ -19,7 +19,11 @@ WITHIN = {
     LANGUAGES: "within_languages",
     BOTH: "within_platforms_and_languages",
 }
-SCALES = {DOCUMENTS: DOCUMENTS_GIVEN, CITATIONS: DOCUMENTS_GIVEN, ANSWER_SECONDS: SECONDS}  #: of figures that are no shares
+SCALES = {
+    DOCUMENTS: DOCUMENTS_GIVEN,
+    CITATIONS: DOCUMENTS_GIVEN,
+    ANSWER_SECONDS: SECONDS,
+}  #: of figures that are no shares
 
 
 class ReleaseFigure(NamedTuple):

@@ -108,9 +108,10 @@ def claims(
     deltas: after − before of every figure; coverages: of the share of answers that a figure could score; primary: the
     name of one figure; least_change: the smallest difference that is worth naming; ranked: figures that depend on which
     documents there are to cite; unranked: why those say nothing, as `says_nothing` has it; ranked_nothing: why those of
-    before did not; by_place: the same, unless users say that it went worse; unheard: after − before of `UNHEARD`; shifted: how the traffic moved between parts such as
-    platforms, "" where it did not; within: the differences within those parts then, which decide in the place of those
-    of all; parts: which ones; habit: what one side may owe to asking in closing what the other does not ask.
+    before did not; by_place: the same, unless users say that it went worse; unheard: after − before of `UNHEARD`;
+    shifted: how the traffic moved between parts such as platforms, "" where it did not; within: the differences within
+    those parts then, which decide in the place of those of all; parts: which ones; habit: what one side may owe to
+    asking in closing what the other does not ask.
     """
     within = within or {}
     deciding = {name: within.get(name, delta) for name, delta in deltas.items()}
@@ -145,11 +146,10 @@ def claims(
     for name in (*BY_USERS, "unanswered"):
         if habit is not None and name in claimed and habit.accounts_for(name, deciding[name]):
             claimed[name] = _withdraw(_withdraw(claimed[name], WORSE, habit.why), BETTER, habit.why)
-    if any(claimed[name].change == WORSE for name in WENT_WORSE if name in claimed):
-        by_place = ""
+    unhappier = any(claimed[name].change == WORSE for name in WENT_WORSE if name in claimed)
     for name in claimed.keys() & set(ranked):
-        why = ranked_nothing or _by_other_numbers(deciding, name) or by_place
-        if why := why or _cited_otherwise_before(claimed, deciding, name):
+        why = ranked_nothing or _by_other_numbers(deciding, name) or ("" if unhappier else by_place)
+        if why or (why := _cited_otherwise_before(claimed, deciding, name)):
             claimed[name] = _withdraw(claimed[name], WORSE, why)
     if shifted:
         for name, delta in deltas.items():
@@ -372,8 +372,7 @@ def _other_number(deltas: Mapping[str, Difference], name: str) -> str:
     delta = deltas.get(name)
     if delta is None or abs(delta.value) < (_TWENTIETH if delta.p <= PROMISE else _HALF):
         return ""
-    what = "documents" if name == DOCUMENTS else "citations"
-    return f"beside {'fewer' if delta.value < 0 else 'more'} {what} per answer"
+    return f"beside {'fewer' if delta.value < 0 else 'more'} {name.removesuffix('_per_answer')} per answer"
 
 
 def _beside(deltas: Mapping[str, Difference], primary: str, least_change: float) -> str:

@@ -343,7 +343,11 @@ def test_another_number_of_citations_out_of_the_same_documents_is_no_better_or_w
     assert {change["deltas"][name]["verdict"] for name in ("nDCG@5", "wasted_context")} == {"changed"}
     said = [one.sentence for one in find(found)]
     assert not [sentence for sentence in said if "retrieves better" in sentence or "retrieves worse" in sentence]
-    assert [sentence for sentence in said if sentence.endswith(f"beside {'fewer' if fewer else 'more'} citations per answer")]
+    assert [
+        sentence
+        for sentence in said
+        if sentence.endswith(f"beside {'fewer' if fewer else 'more'} citations per answer")
+    ]
 
 
 def test_a_search_that_got_worse_is_worse_at_the_same_number_of_citations() -> None:

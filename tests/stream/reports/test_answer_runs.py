@@ -90,7 +90,9 @@ def test_what_comes_before_the_answer_moves_no_figure(before: list[Line]) -> Non
 
 @pytest.mark.parametrize("beside", [INTERIM, ("assistant", "", []), ERROR])
 @pytest.mark.parametrize("times", [(0, 0, 10, 60, 60, 70, 120), (0, 0, 0, 60, 60, 60, 60), (0,) * 7])
-def test_what_is_logged_in_the_second_of_its_question_moves_no_figure_either(beside: Line, times: Sequence[int]) -> None:
+def test_what_is_logged_in_the_second_of_its_question_moves_no_figure_either(
+    beside: Line, times: Sequence[int]
+) -> None:
     lines = (ASKED, beside, ANSWER, MORE, beside, ANSWER, ("user", "thanks", []))
     apart, at_once = figures(*turns(*lines)), figures(*at(times, *lines))
     assert {**at_once, "answer_seconds": 0} == {**apart, "answer_seconds": 0}

@@ -289,7 +289,16 @@ def ranked(worse: bool = False, **beside: tuple[float, float]) -> PairedScores:
         (ranked(cites_from_top=(0.4, 0.7)), ""),
         (ranked(citations_per_answer=(0.0, 0.2)), "beside more citations per answer"),
     ],
-    ids=["alone", "unhappier users", "fewer documents", "failing", "language", "by the place", "some more at the top", "more citations"],
+    ids=[
+        "alone",
+        "unhappier users",
+        "fewer documents",
+        "failing",
+        "language",
+        "by the place",
+        "some more at the top",
+        "more citations",
+    ],
 )
 def test_a_ranking_is_better_beside_the_same_as_in_releases(scores: PairedScores, why: str) -> None:
     change, said = verdicts(scores, "free")["nDCG@5"]
