@@ -160,7 +160,9 @@ class PairedScores:
         primary, where nothing of it is left to compare; and what is seen of answers whatever their words.
         """
         deltas = self.differences()
-        deltas |= {name: paired_difference(_clusters(self._sums[name])) for name in sorted(self._beside - _HIDDEN)}
+        for name in sorted(self._beside - _HIDDEN):
+            spread = SCALES[name].spread if name in SCALES else 0.0
+            deltas[name] = paired_difference(_clusters(self._sums[name]), spread)
         coverages = self.coverages()
         relevancy = next((name for name in self._names[0] if name in self._ranked and name != WASTED), FOLLOW_UP)
         for name in dict.fromkeys((relevancy, FOLLOW_UP, *(() if primary in deltas else (primary,)))):
@@ -269,11 +271,12 @@ class PairedScores:
         return {name: _revise(named.get(name), delta, least_change) for name, delta in deltas.items()}
 
 
-def paired_difference(sums: Clusters) -> Difference:
+def paired_difference(sums: Clusters, spread: float = 0.0) -> Difference:
     """Return the mean of differences from −1 to 1 within conversations, with its interval by t.
 
     Differences that are all the same leave no spread to judge by. All 0, they are no difference, and p is 1; else the
-    widest that a mean of so many conversations can have is taken.
+    widest that a mean of so many conversations can have is taken, or `spread` where it is given, as on a scale whose
+    ends hardly anything reaches.
     """
     n, mean = round(sums.n), sums.total / sums.turns
     meat = sums.total2 - 2 * mean * sums.cross + mean * mean * sums.turns2
@@ -283,7 +286,7 @@ def paired_difference(sums: Clusters) -> Difference:
     # 7 % of 30 conversations that do not differ were called different, instead of 5 %.
     alike = sums.turns**2 / sums.turns2
     if n < 2 or meat <= 1e-12 * sums.turns2:
-        error = math.sqrt(abs(mean) * max(0.0, 1 - abs(mean)) / n) or 1 / n
+        error = spread / math.sqrt(n) or math.sqrt(abs(mean) * max(0.0, 1 - abs(mean)) / n) or 1 / n
     else:
         error = math.sqrt(meat * alike / (alike - 1)) / sums.turns
     degrees = max(1, round(alike) - 1)

@@ -17,6 +17,7 @@ from turnsignal.stream.reports.paired import (
 )
 from turnsignal.stream.reports.paired_rows import pair_rows, replaced_rows
 from turnsignal.stream.reports.planned_traffic import plan
+from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN
 from turnsignal.stream.statistics.claims import claims
 from turnsignal.stream.statistics.directions import BETTER, CHANGED, WORSE
 from turnsignal.stream.statistics.intervals import Clusters, Difference
@@ -317,6 +318,16 @@ def test_a_ranking_is_worse_beside_the_same_as_in_releases(beside: dict[str, tup
             of["beside"] = {name: values[side] for name, values in beside.items()}
         scores.add(*sides)
     assert verdicts(scores, "free")["nDCG@5"][0] == change
+
+
+def test_a_system_that_always_cites_three_instead_of_two_is_seen_to_in_few_conversations() -> None:
+    scores, cited = PairedScores(), [DOCUMENTS_GIVEN.fraction(number) for number in (2, 3)]
+    for n in range(30):
+        sides = [row(f"c{n}", "t1", **{"nDCG@5": value}) for value in (0.6, 0.7 + n % 3 / 20)]
+        for side, of in enumerate(sides):
+            of["beside"] = {"citations_per_answer": cited[side]}
+        scores.add(*sides)
+    assert verdicts(scores, "free")["nDCG@5"] == (CHANGED, "not called better: beside more citations per answer")
 
 
 def test_a_suite_that_reads_twice_as_many_citations_of_the_same_answers_ranks_them_no_better() -> None:
