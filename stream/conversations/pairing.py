@@ -135,12 +135,17 @@ def _paired(outcome: Outcome, turn: KeptTurn, gap: bool, more: Sequence[KeptTurn
     return Pairing(outcome, turn, gap, pairing_key(outcome, *turns, gap=gap), turns)
 
 
-def insert(kept: list[KeptTurn], turn: KeptTurn) -> int:
-    """Insert a turn by event time, after equal times, and return its index."""
+def insertion_index(kept: Sequence[KeptTurn], time: float) -> int:
+    """Return the index that a turn of this event time gets among kept turns: after equal times."""
     index = len(kept)
-    time = turn.time
     while index and kept[index - 1].time > time:
         index -= 1
+    return index
+
+
+def insert(kept: list[KeptTurn], turn: KeptTurn) -> int:
+    """Insert a turn by event time, after equal times, and return its index."""
+    index = insertion_index(kept, turn.time)
     kept.insert(index, turn)
     return index
 

@@ -25,7 +25,7 @@ from turnsignal.stream.records.scores import FOLLOW_UP, Outcome
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.cite_rates import CiteRates
 from turnsignal.stream.reports.closing_habits import closing_question
-from turnsignal.stream.reports.held_answers import AnswerReader, HeldAnswer, speaks_between
+from turnsignal.stream.reports.held_answers import AnswerReader, HeldAnswer, in_order
 from turnsignal.stream.reports.interventions import Interventions
 from turnsignal.stream.reports.open_conversations import OPEN_ANSWERS, AnswerValues, Broken, OpenConversation, Places
 from turnsignal.stream.reports.quality import Quality
@@ -234,9 +234,8 @@ class Aggregates:
         held, conversation.held = conversation.held, answer
         if held is None:
             return
-        earlier, later = (answer, held) if answer.time < held.time else (held, answer)
-        spoken = speaks_between(state.kept, later.time, earlier.time)
-        if spoken or not held.prompted:
+        earlier, later, spoken = in_order(state.kept, held, answer)
+        if spoken or not earlier.prompted:
             greets = spoken and not earlier.prompted
             self._count(key, conversation, earlier.greeting() if greets else earlier)
             conversation.held, conversation.greeted = later, greets

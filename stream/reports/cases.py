@@ -20,7 +20,8 @@ from turnsignal.stream.records.turns import MAX_ID, decode_turn
 from turnsignal.stream.reports.answers_seen import AnswersSeen, SeenAnswers
 from turnsignal.stream.reports.first_answers import FirstAnswer
 from turnsignal.stream.reports.paired import PairedScores
-from turnsignal.stream.statistics.directions import CHECKS_APPLIED, CITES_ALL, CITES_TOP, WASTED
+from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN
+from turnsignal.stream.statistics.directions import CHECKS_APPLIED, CITATIONS, CITES_ALL, CITES_TOP, WASTED
 
 _Row = Mapping[str, Any]
 _SEVERAL = "several"  # label of a conversation whose answers have different ones
@@ -176,8 +177,11 @@ class ConversationRows:
         values = {score["scorer"]: score.get("value") for score in row["scores"]}
         if of := len(self._checks & values.keys()):
             seen.add(CHECKS_APPLIED, sum(values[check] is not None for check in self._checks & values.keys()) / of)
-        if seen.documents.get(row["turn_id"], 0) > 1:
-            seen.add(CITES_ALL, values.get(WASTED) == 0)
+        given, wasted = seen.documents.get(row["turn_id"], 0), values.get(WASTED)
+        if wasted is not None:
+            seen.add(CITATIONS, DOCUMENTS_GIVEN.fraction(round((1 - wasted) * given)))
+        if given > 1:
+            seen.add(CITES_ALL, wasted == 0)
             if (value := values.get(self._relevancy)) is not None:
                 seen.add(CITES_TOP, value >= _PERFECT)
 

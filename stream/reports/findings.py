@@ -23,6 +23,7 @@ from turnsignal.stream.statistics.directions import (
     BETTER,
     CHANGED,
     CHECKS_APPLIED,
+    CITATIONS,
     CITES_ALL,
     DOCUMENTS,
     FAILED,
@@ -144,6 +145,12 @@ THEMES = (
     Theme((CITES_ALL,), _CITES_EVERYTHING, _CITES_EVERYTHING, _CITES_EVERYTHING),
     _INSTRUCTIONS,
     Theme((WITH_DOCUMENTS,), "finds documents less often", "finds documents more often", "finds documents elsewhere"),
+    Theme(
+        (CITATIONS,),
+        "cites fewer documents in an answer",
+        "cites more documents in an answer",
+        "cites another number of documents in an answer",
+    ),
     Theme((DOCUMENTS,), "passes fewer documents", "passes more documents", "passes another number of documents"),
     Theme((ANSWER_SECONDS,), "answers more slowly", "answers faster", "answers at another speed"),
     Theme(("silent",), "leaves more users silent", "leaves fewer users silent", "leaves another share of users silent"),
@@ -238,7 +245,7 @@ def _sentence(
     shown = [entry for entry in evidence if entry["figure"] == headline]
     where = _where(list(dict.fromkeys(entry["assistant"] for entry in evidence)), compared)
     phrase = {WORSE: theme.worse, BETTER: theme.better, CHANGED: theme.changed}[change]
-    if theme is _ALIKE and all(entry["value"] < 0 for entry in shown):
+    if change == CHANGED and all(entry["value"] < 0 for entry in shown):
         phrase = phrase.replace("more often", "less often")
     who = "what has no version" if after is None else after
     others = [name for name in names if name != headline]

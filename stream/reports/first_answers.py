@@ -9,7 +9,7 @@ conversation, the documents that came first are counted.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import accumulate, islice
@@ -26,7 +26,7 @@ _MOST_TEXTS = 2_000  #: texts of a release that are counted; beyond, the rarer h
 _MOST_DOCUMENTS = 4_000  #: documents of a release that are counted; beyond, the rarer half is forgotten
 _DOCUMENTS_READ = 20  #: of an answer
 _GREATEST = 80  #: step of a length: a million characters
-_SHARE = 0.03  #: of first answers that are the same, from which on it matters
+_SHARE = 0.03  #: of first answers that are the same, from which on they are common
 _SHIFTED = 0.05  #: change of a platform's or language's share from which on figures may move for it
 #: Ours and bounded, on a bounded text: the standard engine, since RE2 from Python takes 0.1 ms to replace.
 _VARIES = re.compile(r"\[[^\]\n]{0,80}\]|[0-9]+")
@@ -132,17 +132,24 @@ class FirstAnswers:
         return difference(*_count_as(alike, self._below(middle - 4), before._below(middle - 4)))
 
     def same(self, before: "FirstAnswers", alike: tuple[float, float] = (1.0, 1.0)) -> tuple[Difference, str] | None:
-        """Compare the shares of the text that became most common, and name it; None where none has a share.
+        """Compare how many got what many others got, and name the text that became most common; None without one.
 
-        p is Fisher's, adjusted for the number of texts that both releases together have often enough for one to be
-        chosen for its share in this one (Bonferroni); alike: as in `short`.
+        Canned words may change with a release. So a text is only news as far as those to whom the same was said became
+        more: either by the most common text of each release, or by all that are common in one of them.
+
+        p is Fisher's of that text, adjusted for the number of texts that both releases together have often enough for
+        one to be chosen for its share in this one (Bonferroni), or that of what became more; alike: as in `short`.
         """
-        least = max(2, math.ceil(_SHARE * self.n))
-        counts = {text: count for text, count in (self.texts + before.texts).items() if count >= least}
-        common = sorted(text for text in counts if self.texts[text] >= least)
+        enough = self._least_common
+        counts = {text: count for text, count in (self.texts + before.texts).items() if count >= enough}
+        common = sorted(text for text in counts if self.texts[text] >= enough)
         if not common:
             return None
-        changes = {text: difference(*_count_as(alike, self._share(text), before._share(text))) for text in common}
+
+        def compare(here: Collection[str], there: Collection[str]) -> Difference:
+            return difference(*_count_as(alike, self._share(here), before._share(there)))
+
+        changes = {text: compare([text], [text]) for text in common}
         text, change = max(changes.items(), key=lambda item: item[1].value)
         here, there = alike
         conversations, n = round(here * self.texts[text]), round(here * self.n)
@@ -150,7 +157,11 @@ class FirstAnswers:
             conversations, n, conversations + round(there * before.texts[text]), n + round(there * before.n)
         )
         p = min(1.0, max(change.p, chance) * len(counts))
-        return change._replace(p=p), text.partition(" ")[2]
+        common += [text for text, count in before.texts.items() if count >= before._least_common]
+        more = (compare(self._most_common, before._most_common), compare(set(common), set(common)))
+        least = min(change, max(more, key=lambda delta: delta.value), key=lambda delta: delta.value)
+        shown = text if least.value >= 0 else before._most_common[0]
+        return least._replace(p=max(p, least.p)), shown.partition(" ")[2]
 
     def same_documents(self, before: "FirstAnswers") -> tuple[Difference, float]:
         """Compare the shares that a few documents have of all that came, and give what it came to; both got some.
@@ -189,8 +200,16 @@ class FirstAnswers:
     def _below(self, step: int) -> Estimate:
         return rate(sum(n for length, n in self.lengths.items() if length < step), self.n)
 
-    def _share(self, text: str) -> Estimate:
-        return rate(self.texts[text], self.n)
+    @property
+    def _least_common(self) -> int:
+        return max(2, math.ceil(_SHARE * self.n))
+
+    @property
+    def _most_common(self) -> list[str]:
+        return [text for text, _ in self.texts.most_common(1)]
+
+    def _share(self, texts: Collection[str]) -> Estimate:
+        return rate(sum(self.texts[text] for text in texts), self.n)
 
     def _forget(self) -> None:
         if len(self.texts) > _MOST_TEXTS:

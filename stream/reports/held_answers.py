@@ -4,12 +4,11 @@ Which turn is the answer is known when the user speaks, or the conversation is o
 one answer of each open conversation is held, and no text of it beyond what the worst exchanges show.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from turnsignal.stream.checks.protocol import Result
-from turnsignal.stream.conversations.pairing import ASKED, USER, KeptTurn
+from turnsignal.stream.conversations.pairing import ASKED, USER, KeptTurn, insertion_index, prompted
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.follow_ups.failures import asks_back, hands_over
 from turnsignal.stream.follow_ups.small_talk import is_small_talk, suffices
@@ -26,6 +25,7 @@ from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     CHECKS_APPLIED,
+    CITATIONS,
     CITES_ALL,
     CITES_TOP,
     DOCUMENTS,
@@ -133,7 +133,7 @@ class AnswerReader:
             turn.time,
             (turn.assistant, turn.version),
             RunTurn(failed, bool(turn.retrieved)),
-            state.prompted_before or speaks_between(state.kept, turn.time),
+            state.prompted_before or prompted(state.kept, insertion_index(state.kept, turn.time)),
             scored.scorers,
             scored.values,
             self._derive(state, turn, scored, failed=failed),
@@ -158,6 +158,8 @@ class AnswerReader:
             figures[CHECKS_APPLIED] = checks / len(scored.findings)
         if turn.retrieved:
             figures[DOCUMENTS] = DOCUMENTS_GIVEN.fraction(len(turn.retrieved))
+            if scored.cited:
+                figures[CITATIONS] = DOCUMENTS_GIVEN.fraction(len(scored.cited))
             if len(turn.retrieved) > 1:
                 figures[CITES_ALL] = WASTED in scored.scorers and not scored.values[scored.scorers.index(WASTED)]
                 if scored.cited:
@@ -173,6 +175,22 @@ class AnswerReader:
         return figures
 
 
-def speaks_between(kept: Sequence[KeptTurn], until: float, since: float = -math.inf) -> bool:
-    """Say whether a user speaks among kept turns, between two event times."""
-    return any(turn.role in ASKED and since <= turn.time <= until for turn in kept)
+def in_order(kept: Sequence[KeptTurn], held: HeldAnswer, answer: HeldAnswer) -> tuple[HeldAnswer, HeldAnswer, bool]:
+    """Return two answers, the earlier one first, and whether a user speaks between them.
+
+    kept: the turns that are remembered, in their order, without `answer`. Times alone do not tell: a question and what
+    is logged at once behind it may be of the same second.
+    """
+    end = insertion_index(kept, answer.time)
+    at = next((index for index, turn in enumerate(kept) if turn.turn_id == held.turn_id), None)
+    if at is None:  # no longer kept: it stands before all that is
+        at, is_later = -1, answer.time >= held.time
+    else:
+        is_later = at < end
+    earlier, later = (held, answer) if is_later else (answer, held)
+    between = kept[at + 1 : end] if is_later else kept[end:at]
+    asked = [turn.time for turn in between if turn.role in ASKED]
+    if asked and earlier.run.failed and not earlier.prompted and asked[-1] == earlier.time:
+        # Nothing is said to nobody: of one time, a log may have the call before the question that it is made for.
+        return earlier._replace(prompted=True), later, False
+    return earlier, later, bool(asked)

@@ -18,8 +18,10 @@ from turnsignal.stream.records.scores import FOLLOW_UP, Stage
 from turnsignal.stream.reports.first_answers import FirstAnswers
 from turnsignal.stream.reports.paired_rows import Row
 from turnsignal.stream.reports.release_figures import SCALES, ranked_figures
-from turnsignal.stream.statistics.claims import Claim, claims, said_nothing, says_nothing
+from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN
+from turnsignal.stream.statistics.claims import Claim, cited_by_place, claims, said_nothing, says_nothing
 from turnsignal.stream.statistics.directions import (
+    CITATIONS,
     CITES_TOP,
     DOCUMENTS,
     OUTCOMES,
@@ -158,7 +160,9 @@ class PairedScores:
         primary, where nothing of it is left to compare; and what is seen of answers whatever their words.
         """
         deltas = self.differences()
-        deltas |= {name: paired_difference(_clusters(self._sums[name])) for name in sorted(self._beside - _HIDDEN)}
+        for name in sorted(self._beside - _HIDDEN):
+            spread = SCALES[name].spread if name in SCALES else 0.0
+            deltas[name] = paired_difference(_clusters(self._sums[name]), spread)
         coverages = self.coverages()
         relevancy = next((name for name in self._names[0] if name in self._ranked and name != WASTED), FOLLOW_UP)
         for name in dict.fromkeys((relevancy, FOLLOW_UP, *(() if primary in deltas else (primary,)))):
@@ -211,6 +215,13 @@ class PairedScores:
             given = SCALES[DOCUMENTS].value(total / n - paired_difference(_clusters(sums)).value)
         return said_nothing(was.same_documents(became) if enough else None, given)
 
+    def _cited_by_place(self) -> str:
+        if not (sums := self._sums.get(CITES_TOP)):
+            return ""
+        change, (n, total) = paired_difference(_clusters(sums)), self._afterwards[CITES_TOP]
+        back = change._replace(value=-change.value, low=-change.high, high=-change.low)
+        return cited_by_place((back, total / n - change.value))
+
     def as_json(self, primary: str, least_change: float, minimum: int) -> dict[str, Any]:
         """Return all of it as JSON has it; arguments as in `claimed`."""
         deltas = self.figures(minimum, primary)
@@ -254,16 +265,18 @@ class PairedScores:
             self._ranked,
             unranked=self._says_nothing(minimum),
             ranked_nothing=self._said_nothing(minimum),
+            by_place=self._cited_by_place(),
             unheard=paired_difference(_clusters(unheard)) if unheard else None,
         )
         return {name: _revise(named.get(name), delta, least_change) for name, delta in deltas.items()}
 
 
-def paired_difference(sums: Clusters) -> Difference:
+def paired_difference(sums: Clusters, spread: float = 0.0) -> Difference:
     """Return the mean of differences from −1 to 1 within conversations, with its interval by t.
 
     Differences that are all the same leave no spread to judge by. All 0, they are no difference, and p is 1; else the
-    widest that a mean of so many conversations can have is taken.
+    widest that a mean of so many conversations can have is taken, or `spread` where it is given, as on a scale whose
+    ends hardly anything reaches.
     """
     n, mean = round(sums.n), sums.total / sums.turns
     meat = sums.total2 - 2 * mean * sums.cross + mean * mean * sums.turns2
@@ -273,7 +286,7 @@ def paired_difference(sums: Clusters) -> Difference:
     # 7 % of 30 conversations that do not differ were called different, instead of 5 %.
     alike = sums.turns**2 / sums.turns2
     if n < 2 or meat <= 1e-12 * sums.turns2:
-        error = math.sqrt(abs(mean) * max(0.0, 1 - abs(mean)) / n) or 1 / n
+        error = spread / math.sqrt(n) or math.sqrt(abs(mean) * max(0.0, 1 - abs(mean)) / n) or 1 / n
     else:
         error = math.sqrt(meat * alike / (alike - 1)) / sums.turns
     degrees = max(1, round(alike) - 1)
@@ -317,9 +330,15 @@ def _scores(row: Row) -> dict[str, SideScore]:
 
 
 def _beside(row: Row) -> dict[str, float]:
-    """Return what a row says that no scorer does: how its conversation went, and what was seen of its answers."""
+    """Return what a row says that no scorer does: how its conversation went, and what was seen of its answers.
+
+    Two suites read the citations of the same answers, out of as many documents on both sides, so that what is not
+    wasted tells how many times more one of them reads, though not how many.
+    """
     beside = dict(row.get("beside", ()))
     for score in row["scores"]:
+        if score["scorer"] == WASTED and (wasted := score.get("value")) is not None and "beside" not in row:
+            beside[CITATIONS] = DOCUMENTS_GIVEN.fraction((1 - wasted) * DOCUMENTS_GIVEN.most)
         if score["scorer"] == "conversation" and score.get("label") in OUTCOMES:
             beside |= {outcome: float(outcome == score["label"]) for outcome in OUTCOMES}
             beside[UNHEARD] = beside["silent"] + beside["unanswered"]

@@ -44,6 +44,7 @@ from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     CHECKS_APPLIED,
+    CITATIONS,
     CITES_ALL,
     CITES_TOP,
     DOCUMENTS,
@@ -57,7 +58,8 @@ from turnsignal.stream.statistics.intervals import Clusters
 
 #: figures of answers that no scorer of a response gives
 DERIVED = (
-    *(WITH_DOCUMENTS, DOCUMENTS, VOTE, FAILED, CHECKS_APPLIED, CITES_ALL, CITES_TOP, SAME_LANGUAGE, *REPLIES),
+    *(WITH_DOCUMENTS, DOCUMENTS, CITATIONS, VOTE, FAILED, CHECKS_APPLIED, CITES_ALL, CITES_TOP, SAME_LANGUAGE),
+    *REPLIES,
     ANSWER_SECONDS,
 )
 

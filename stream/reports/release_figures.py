@@ -9,7 +9,7 @@ from turnsignal.stream.measures import parse_measure
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
 from turnsignal.stream.reports.user_spread import UserSpread, compared_estimates
 from turnsignal.stream.statistics.claims import Claim
-from turnsignal.stream.statistics.directions import ANSWER_SECONDS, DOCUMENTS, WASTED
+from turnsignal.stream.statistics.directions import ANSWER_SECONDS, CITATIONS, DOCUMENTS, WASTED
 from turnsignal.stream.statistics.intervals import Difference, Estimate, difference
 
 PLATFORMS, LANGUAGES, BOTH = "platforms", "languages", "platforms and languages"
@@ -19,7 +19,11 @@ WITHIN = {
     LANGUAGES: "within_languages",
     BOTH: "within_platforms_and_languages",
 }
-SCALES = {DOCUMENTS: DOCUMENTS_GIVEN, ANSWER_SECONDS: SECONDS}  #: of figures that are no shares
+SCALES = {
+    DOCUMENTS: DOCUMENTS_GIVEN,
+    CITATIONS: DOCUMENTS_GIVEN,
+    ANSWER_SECONDS: SECONDS,
+}  #: of figures that are no shares
 
 
 class ReleaseFigure(NamedTuple):

@@ -33,7 +33,7 @@ from turnsignal.stream.reports.release_totals import (
 )
 from turnsignal.stream.reports.standardised import FEWEST, within_parts
 from turnsignal.stream.reports.user_spread import UserSpread, compared_estimates, mean_by_user, rate_by_user
-from turnsignal.stream.statistics.claims import PROMISE, Claim, claims, said_nothing, says_nothing
+from turnsignal.stream.statistics.claims import PROMISE, Claim, cited_by_place, claims, said_nothing, says_nothing
 from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
@@ -137,6 +137,7 @@ class ReleasePair:
             self._reader.ranked,
             unranked=unranked,
             ranked_nothing=self._said_nothing(),
+            by_place=self._cited_by_place(),
             unheard=unheard,
             shifted=traffic.shifted,
             within=within,
@@ -178,6 +179,12 @@ class ReleasePair:
         documents = self._old.get(DOCUMENTS)
         given = None if documents is None else SCALES[DOCUMENTS].value(documents.mean.value)
         return said_nothing(before.same_documents(first) if enough else None, given)
+
+    def _cited_by_place(self) -> str:
+        was, became = self._old.get(CITES_TOP), self._new.get(CITES_TOP)
+        if was is None or became is None:
+            return ""
+        return cited_by_place((change(was, became, self._overlap), was.mean.value))
 
     def _explain(self, claimed: dict[str, Claim], drift: str, text: str) -> None:
         """Say why some figures are claimed to be the same or changed. drift: of speed; text: of first answers."""

@@ -39,4 +39,5 @@ class LogScale(NamedTuple):
 
 
 SECONDS = LogScale(0.05, 3600.0, "s", 3)  #: until an answer
-DOCUMENTS_GIVEN = LogScale(1.0, 1000.0, "documents", 3)  #: to an answer that got any
+#: to an answer that got any, and cited by one that cites any
+DOCUMENTS_GIVEN = LogScale(1.0, 1000.0, "documents", 3)

@@ -11,7 +11,9 @@ shares of platforms, or of users' languages, in which figures differ by themselv
 decide what is worse. Ranking measures on citations rise where there is less to rank: they are not called better beside
 other numbers of documents, beside more documents that nobody cites or more answers that cite all of theirs, nor where
 users say that it went worse. Where nearly all answers come to cite just the first documents, they cite by the place:
-that looks like a perfect ranking, and says nothing of what was found.
+that looks like a perfect ranking, and says nothing of what was found. How many documents an answer cites is the
+prompt's matter, and moves every one of them: beside other numbers of citations they are neither better nor worse, as
+far as the citations that came or went can account for it.
 
 A product that is mended makes some figures fall for the same reason: who was refused, or left without a word, is now
 heard, complaints included. Where what users say and how many say nothing point to opposite sides, either release could
@@ -20,8 +22,8 @@ counting as half of one that did, and how many fewer answers fail: seen from the
 negative, and no order of two releases makes either worse by its users. Where fewer leave without a word, and a good
 part of those who now speak is content, complaints are not worse. Where users are only heard more, nothing that they say
 is better. Where answers begin or cease to end with a question ("did that help?", an offer), what the replies to it may
-have moved is neither (`closing_habit`). Rankings of a release that cited nothing, or by the place, are no better than
-others.
+have moved is neither (`closing_habit`). Rankings of a release that cited nothing, all that it got, or by the place, are
+no better than others.
 
 This is the one place that decides so, of two releases and of two sides that are compared pair by pair.
 """
@@ -36,6 +38,7 @@ from turnsignal.stream.statistics.directions import (
     BETTER,
     BY_USERS,
     CHANGED,
+    CITATIONS,
     CITES_ALL,
     CITES_TOP,
     DIRECTIONS,
@@ -63,11 +66,10 @@ from turnsignal.stream.statistics.intervals import Difference, adjust
 
 PROMISE = 0.05  #: share of comparisons without any difference that may name one
 
-
 _MOST = 0.5
 _NEARLY_ALL = 0.9  #: share of answers that cite just what stands first, from which on that says nothing of a ranking
 _TWENTIETH = 0.007  #: a twentieth more or fewer documents, on their scale: enough to move a ranking by itself
-_HALF = 0.1  #: half as many documents, or twice as many: so much is no chance, of however few conversations
+_HALF = 0.1  #: half as many, or twice as many, on that scale: so much is no chance, of however few conversations
 _FEWEST_RANKED = 1.5  #: documents per answer, below which most have one and any order is perfect
 _CONTENT = 0.125  #: share of those who left without a word before that must be content, now that they speak
 #: Of these a fall, or a rise, is no matter of how many users say anything.
@@ -94,6 +96,7 @@ def claims(
     *,
     unranked: str = "",
     ranked_nothing: str = "",
+    by_place: str = "",
     unheard: Difference | None = None,
     shifted: str = "",
     within: Mapping[str, Difference] | None = None,
@@ -105,9 +108,10 @@ def claims(
     deltas: after − before of every figure; coverages: of the share of answers that a figure could score; primary: the
     name of one figure; least_change: the smallest difference that is worth naming; ranked: figures that depend on which
     documents there are to cite; unranked: why those say nothing, as `says_nothing` has it; ranked_nothing: why those of
-    before did not; unheard: after − before of `UNHEARD`; shifted: how the traffic moved between parts such as
-    platforms, "" where it did not; within: the differences within those parts then, which decide in the place of those
-    of all; parts: which ones; habit: what one side may owe to asking in closing what the other does not ask.
+    before did not; by_place: the same, unless users say that it went worse; unheard: after − before of `UNHEARD`;
+    shifted: how the traffic moved between parts such as platforms, "" where it did not; within: the differences within
+    those parts then, which decide in the place of those of all; parts: which ones; habit: what one side may owe to
+    asking in closing what the other does not ask.
     """
     within = within or {}
     deciding = {name: within.get(name, delta) for name, delta in deltas.items()}
@@ -127,7 +131,7 @@ def claims(
         least = LEAST.get(name, least_change)
         why = _lost(name, lost, coverages, least_change)
         if name in ranked:
-            why = less or unranked or why or beside
+            why = less or unranked or why or _by_other_numbers(deciding, name) or beside
         claim = _claim(name, deciding[name], min(1.0, 2 * adjusted[name]), least, why or shifted)
         if name == gone and claim.change == CHANGED and delta.value < 0:
             claim = claim._replace(change=WORSE, why=f"nothing is left that {primary} could be told by")
@@ -142,8 +146,10 @@ def claims(
     for name in (*BY_USERS, "unanswered"):
         if habit is not None and name in claimed and habit.accounts_for(name, deciding[name]):
             claimed[name] = _withdraw(_withdraw(claimed[name], WORSE, habit.why), BETTER, habit.why)
+    unhappier = any(claimed[name].change == WORSE for name in WENT_WORSE if name in claimed)
     for name in claimed.keys() & set(ranked):
-        if why := ranked_nothing or _cited_less_before(claimed, deciding, name):
+        why = ranked_nothing or _by_other_numbers(deciding, name) or ("" if unhappier else by_place)
+        if why or (why := _cited_otherwise_before(claimed, deciding, name)):
             claimed[name] = _withdraw(claimed[name], WORSE, why)
     if shifted:
         for name, delta in deltas.items():
@@ -176,14 +182,24 @@ def says_nothing(deltas: Mapping[str, Difference], from_top: float, alike: float
 def said_nothing(alike: tuple[Difference, float] | None, documents: float | None) -> str:
     """Say why rankings of the release before said nothing of what was found, "" where they did.
 
-    alike: before − after of `SAME_DOCUMENTS`, and where it stood; documents: how many answers got then. That answers
-    cited just the first ones is no reason: a good search looks like that, and one that got worse would not be named.
+    alike: before − after of `SAME_DOCUMENTS`, and where it stood; documents: how many answers got then.
     """
     if documents is not None and documents < _FEWEST_RANKED:
         return f"before, there was hardly anything to rank: {documents:.1f} documents per answer"
     if alike is not None and _moved(alike[0], RISE, LEAST[SAME_DOCUMENTS]):
         return f"before, the same few documents came whatever was asked ({alike[1]:.0%} of what was retrieved)"
     return ""
+
+
+def cited_by_place(from_top: tuple[Difference, float] | None) -> str:
+    """Say why rankings of the release before may have been by the place, "" where they were not.
+
+    from_top: before − after of `CITES_TOP`, and where it stood. A good search looks like that, too, and whether it got
+    worse or answers cite what they use now, users tell.
+    """
+    if from_top is None or from_top[1] < _NEARLY_ALL or not _moved(from_top[0], RISE, LEAST[CITES_TOP]):
+        return ""
+    return f"before, {from_top[1]:.0%} of answers cited just the first of their documents"
 
 
 def _beside_shift(name: str, claim: Claim, delta: Difference, shifted: str, inside: str) -> Claim:
@@ -299,11 +315,26 @@ def _strongest(names: Collection[str], deltas: Mapping[str, Difference]) -> str:
     return f"{name} {_by(deltas[name])}"
 
 
-def _cited_less_before(claimed: Mapping[str, Claim], deltas: Mapping[str, Difference], ranked: str) -> str:
-    """Say that so many answers cite now that did not before that a ranking may be theirs; "" where that is not so."""
+def _by_other_numbers(deltas: Mapping[str, Difference], ranked: str) -> str:
+    """Say beside which number, of citations or documents, a figure moved no further than by that; "" beside none.
+
+    Of twice as many citations, half are new, and what they add or hide is at most a half of what is taken over all.
+    """
+    for name in (CITATIONS, *((DOCUMENTS,) if ranked == WASTED else ())):
+        why = _other_number(deltas, name)
+        if why and abs(deltas[ranked].value) <= 1 - 0.5 ** (abs(deltas[name].value) / _HALF):
+            return why
+    return ""
+
+
+def _cited_otherwise_before(claimed: Mapping[str, Claim], deltas: Mapping[str, Difference], ranked: str) -> str:
+    """Say that a ranking may be that of the answers which did not cite before, or cited all; "" where it is not."""
+    size = abs(deltas[ranked].value)
     for name in (WITH_DOCUMENTS, CITED):
-        if name in claimed and claimed[name].change == CHANGED and deltas[name].value >= abs(deltas[ranked].value):
+        if name in claimed and claimed[name].change == CHANGED and deltas[name].value >= size:
             return f"{name} {_by(deltas[name])}"
+    if CITES_ALL in deltas and _moved(deltas[CITES_ALL], FALL, max(size, LEAST[CITES_ALL])):
+        return "beside fewer answers that cite all their documents"
     return ""
 
 
@@ -329,14 +360,19 @@ def _lost(name: str, lost: list[str], coverages: Mapping[str, Difference], least
 
 def _less_to_rank(deltas: Mapping[str, Difference]) -> str:
     """Say that there are other numbers of documents, or that all of them are cited; "" where neither moved."""
-    documents = deltas.get(DOCUMENTS)
-    if documents is not None:
-        size = abs(documents.value)
-        if size >= _HALF or (size >= _TWENTIETH and documents.p <= PROMISE):
-            return f"beside {'fewer' if documents.value < 0 else 'more'} documents per answer"
+    if why := _other_number(deltas, DOCUMENTS):
+        return why
     if CITES_ALL in deltas and _moved(deltas[CITES_ALL], RISE, LEAST[CITES_ALL]):
         return "beside more answers that cite all their documents"
     return ""
+
+
+def _other_number(deltas: Mapping[str, Difference], name: str) -> str:
+    """Say which way the number of documents, or of citations, moved; "" where it did not."""
+    delta = deltas.get(name)
+    if delta is None or abs(delta.value) < (_TWENTIETH if delta.p <= PROMISE else _HALF):
+        return ""
+    return f"beside {'fewer' if delta.value < 0 else 'more'} {name.removesuffix('_per_answer')} per answer"
 
 
 def _beside(deltas: Mapping[str, Difference], primary: str, least_change: float) -> str:

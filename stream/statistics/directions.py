@@ -12,6 +12,7 @@ CHECKS_APPLIED, ANSWER_SECONDS = "checks_applied", "answer_seconds"
 DOCUMENTS, WITH_DOCUMENTS = "documents", "answers_with_documents"  #: how many, of answers with any; share of those
 CITES_ALL = "cites_all_documents"  #: of answers with two documents or more: share that cites every one of them
 CITES_TOP = "cites_from_top"  #: of the same that cite any: share whose citations are just the first ones, 1 to k
+CITATIONS = "citations_per_answer"  #: how many of its documents an answer cites, of answers that cite any
 WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
 SAME_LANGUAGE = (
     "same_language"  #: share of answers in the language of the message that they answer, where both are told
@@ -19,7 +20,7 @@ SAME_LANGUAGE = (
 FAILED = "failed"  #: of an answer: 1 when it is empty, an error or a refusal
 #: share of conversations whose first answer has less than half the characters of the release before's middle one
 SHORT_FIRST = "short_first_answers"
-SAME_FIRST = "same_first_answers"  #: share of them whose text is the one that became most common
+SAME_FIRST = "same_first_answers"  #: share of them whose text many others get, too, whatever its words are
 #: share that a few documents, those which became most common, have of all that conversations get first
 SAME_DOCUMENTS = "same_documents"
 #: share of an assistant's conversations that got no answer and cannot be told apart by release
@@ -55,6 +56,7 @@ DIRECTIONS = {
     WASTED: LOW,
     CITES_ALL: NEITHER,
     DOCUMENTS: NEITHER,
+    CITATIONS: NEITHER,
     WITH_DOCUMENTS: (CHANGED, WORSE),  # fewer answers to thanks have none, too
     SHORT_FIRST: NEITHER,
     SAME_FIRST: NEITHER,
@@ -67,6 +69,7 @@ DIRECTIONS = {
 LEAST = {
     ANSWER_SECONDS: 0.02,
     DOCUMENTS: 0.032,
+    CITATIONS: 0.032,
     CITES_ALL: 0.03,
     SHORT_FIRST: 0.03,
     SAME_FIRST: 0.03,

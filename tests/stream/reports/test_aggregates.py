@@ -1,7 +1,7 @@
 """What a replay sums up: every conversation once, good and bad failures told apart, the same however it is divided."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
@@ -313,6 +313,52 @@ def test_some_answers_that_cite_whatever_they_got_rank_it_no_better_either() -> 
     assert figures["cites_all_documents"]["value"] == 0.5
     assert "better" not in {deltas[name]["verdict"] for name in ("nDCG@5", "wasted_context")}
     assert deltas["nDCG@5"]["why"] == "not called better: beside more answers that cite all their documents"
+
+
+def cites(version: str, minute: int, places: Callable[[int], Sequence[int]]) -> list[bytes]:
+    """Conversations about something else each; places: of the documents, out of eight, that each answer cites."""
+    lines = []
+    for i in range(60):
+        found, at, name = [f"{i}-{place}" for place in range(8)], minute + i, f"{version}-{i}"
+        text = f"Open Settings and choose {i} " + " ".join(f"[{found[place]}]" for place in places(i)) + "."
+        more = {"version": version, "retrieved": [{"doc_id": each} for each in found]}
+        lines.append(turn(name, 0, "user", f"How do I reset number {i}?", at))
+        lines.append(turn(name, 1, "assistant", text, at, **more))
+        lines.append(turn(name, 2, "user", "Thanks, that worked!" if i % 4 else "No, I meant the other one.", at))
+    return lines
+
+
+def three(i: int) -> tuple[int, ...]:
+    return i % 2, 2 + i % 3, 5 + i % 2
+
+
+@pytest.mark.parametrize("fewer", [False, True])
+def test_another_number_of_citations_out_of_the_same_documents_is_no_better_or_worse_retrieval(fewer: bool) -> None:
+    numbers: list[Callable[[int], Sequence[int]]] = [lambda i: [three(i)[1 + i % 2]], three]
+    before, after = reversed(numbers) if fewer else numbers
+    found = summary(*cites("v1", 0, before), *cites("v2", 100, after))
+    (change,) = found["comparisons"]
+    assert found["quality"][-1]["figures"]["citations_per_answer"]["value"] == (1.0 if fewer else 3.0)
+    assert (change["deltas"]["nDCG@5"]["value"] < -0.1) is fewer
+    assert {change["deltas"][name]["verdict"] for name in ("nDCG@5", "wasted_context")} == {"changed"}
+    said = [one.sentence for one in find(found)]
+    assert not [sentence for sentence in said if "retrieves better" in sentence or "retrieves worse" in sentence]
+    assert [
+        sentence
+        for sentence in said
+        if sentence.endswith(f"beside {'fewer' if fewer else 'more'} citations per answer")
+    ]
+
+
+def test_a_search_that_got_worse_is_worse_at_the_same_number_of_citations() -> None:
+    _, deltas = compared(*cites("v1", 0, lambda i: [i % 2]), *cites("v2", 100, lambda i: [4 + i % 3]))
+    assert (deltas["nDCG@5"]["verdict"], deltas["citations_per_answer"]["value"]) == ("worse", 0.0)
+
+
+@pytest.mark.parametrize("habit", [lambda _: range(8), lambda _: [0], lambda i: range(len(three(i)))])
+def test_who_ceases_to_cite_all_or_by_the_place_retrieves_no_worse(habit: Callable[[int], Sequence[int]]) -> None:
+    _, deltas = compared(*cites("v1", 0, habit), *cites("v2", 100, three))
+    assert (deltas["nDCG@5"]["value"] < -0.1, deltas["nDCG@5"]["verdict"]) == (True, "changed")
 
 
 def asked_of(

@@ -1,5 +1,6 @@
 """Of assistant turns in a row, with no user in between, one is the answer: figures say nothing of the others."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -33,6 +34,14 @@ def turns(*lines: Line, seconds: int = 10, name: str = "c") -> list[bytes]:
         more = {"version": "v1", "retrieved": [{"doc_id": each} for each in documents]} if role == "assistant" else {}
         written.append(orjson.dumps(about | more))
     return written
+
+
+def at(times: Sequence[int], *lines: Line) -> list[bytes]:
+    """Return turns at these seconds."""
+    written = [orjson.loads(line) for line in turns(*lines)]
+    for line, seconds in zip(written, times, strict=True):
+        line["timestamp"] = (BEGIN + timedelta(seconds=seconds)).isoformat()
+    return [orjson.dumps(line) for line in written]
 
 
 def run(*lines: bytes, packed_at: int | None = None) -> Run:
@@ -77,6 +86,29 @@ def test_what_comes_before_the_answer_moves_no_figure(before: list[Line]) -> Non
     plain = figures(*turns(ASKED, ANSWER, MORE, ANSWER, ("user", "thanks", [])))
     before_each = figures(*turns(ASKED, *before, ANSWER, MORE, *before, ANSWER, ("user", "thanks", [])))
     assert {**before_each, "answer_seconds": 0} == {**plain, "answer_seconds": 0}
+
+
+@pytest.mark.parametrize("beside", [INTERIM, ("assistant", "", []), ERROR])
+@pytest.mark.parametrize("times", [(0, 0, 10, 60, 60, 70, 120), (0, 0, 0, 60, 60, 60, 60), (0,) * 7])
+def test_what_is_logged_in_the_second_of_its_question_moves_no_figure_either(
+    beside: Line, times: Sequence[int]
+) -> None:
+    lines = (ASKED, beside, ANSWER, MORE, beside, ANSWER, ("user", "thanks", []))
+    apart, at_once = figures(*turns(*lines)), figures(*at(times, *lines))
+    assert {**at_once, "answer_seconds": 0} == {**apart, "answer_seconds": 0}
+
+
+def test_turns_of_one_second_are_in_the_order_of_their_rows_and_others_in_that_of_time() -> None:
+    lines = at((0, 0, 4, 4, 4), ASKED, ("assistant", "", []), ANSWER, MORE, ANSWER)
+    mixed = figures(*sorted(lines[2:] + lines[:2], key=lambda line: orjson.loads(line)["timestamp"]))
+    assert (mixed["failed"]["value"], mixed["answers_per_conversation"]) == (0.0, 2)
+
+
+def test_a_call_that_is_logged_before_the_question_of_its_second_answers_nobody_and_fails_nobody() -> None:
+    logged = figures(*at((0, 0, 4), ("assistant", "", []), ASKED, ANSWER))
+    assert (logged["failed"]["value"], logged["answers_per_conversation"]) == (0.0, 1)
+    before = figures(*at((0, 3, 4), ("assistant", "", []), ASKED, ANSWER))
+    assert before["failed"]["value"] == 0.5, "whoever fails before anybody asks fails"
 
 
 def test_a_line_behind_an_answer_out_of_documents_moves_no_figure() -> None:

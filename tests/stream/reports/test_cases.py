@@ -157,6 +157,25 @@ def test_what_is_seen_of_answers_stands_beside_their_scores_case_by_case() -> No
     assert named["same_first_answers"]["n"] == 60
 
 
+def test_two_systems_that_cite_other_numbers_of_the_same_documents_retrieve_alike() -> None:
+    documents = [{"doc_id": f"d{at}"} for at in range(8)]
+    sides, scores = [], ({"nDCG@5": 0.5, "wasted_context": 7 / 8}, {"nDCG@5": 0.8, "wasted_context": 5 / 8})
+    for _ in scores:
+        about = {"turn_id": "a1", "timestamp": "2026-01-05T10:00:00Z", "retrieved": documents}
+        answered = [(turn(f"{n}", f"Question {n}?"), turn(f"{n}", "Open it.", "assistant", **about)) for n in range(60)]
+        sides.append(system(*(line for lines in answered for line in lines)))
+    known, of = pair_cases(*sides), []
+    for place, (cases, values) in enumerate(zip(sides, scores, strict=True), 1):
+        rows = ConversationRows((pair[place] for pair in known.pairs), cases.answers.by_conversation, "nDCG@5")
+        for pair in known.pairs:
+            rows.add(row(str(pair[place]), **values))
+        of.append(rows)
+    named = compare_cases(known, *of, same_suite=True).as_json("nDCG@5", 0.01, 30)["figures"]
+    assert named["citations_per_answer"]["value"] == pytest.approx(2.0)
+    assert named["nDCG@5"]["why"] == "not called better: beside more citations per answer"
+    assert named["wasted_context"]["verdict"] == "changed"
+
+
 def test_a_case_that_is_asked_again_is_one_first_answer() -> None:
     about = {"turn_id": "a1", "timestamp": "2026-01-05T10:00:00Z"}
     sides = [

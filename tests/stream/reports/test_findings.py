@@ -61,6 +61,8 @@ def test_where_only_some_assistants_changed_they_are_named() -> None:
             "v3 retrieves the same few documents more often, whatever is asked (a): ",
         ),
         ("same_documents", delta(-0.9, "changed"), "v3 retrieves the same few documents less often, whatever is asked"),
+        ("same_first_answers", delta(-0.4, "changed"), "v3 begins less often with short answers, or with the same to"),
+        ("citations_per_answer", delta(2.0, "changed", unit="ratio - 1"), "v3 cites another number of documents in an"),
         ("dangling", delta(-0.2, "better"), "v3 invents fewer citations (a): dangling −0.20 (−0.30 to −0.10)"),
         ("answer_seconds", delta(1.0, unit="ratio - 1"), "v3 answers more slowly (a): answer_seconds +100% (+90% to"),
         ("compliance", delta(0.2, "changed", why="not called better: cited fell"), "v3 keeps other instructions (a): "),

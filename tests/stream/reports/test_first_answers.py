@@ -40,6 +40,55 @@ def test_what_was_as_common_before_is_no_news() -> None:
     assert answers(60, 140).short(answers(60, 140)).value == 0.0
 
 
+def said(shares: dict[str, int], n: int = 400) -> FirstAnswers:
+    """Answers of these texts, so many of a hundred, and others that all differ."""
+    made = answers(0, n - sum(shares.values()) * n // 100)
+    for text, share in shares.items():
+        for _ in range(share * n // 100):
+            made.add(first_answer("web", text))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"Hello! How can I help?": 8}, {"Hi there, what can I do for you?": 8}),
+        ({"Hello!": 4, "Good day!": 4}, {"Hi there!": 4, "Welcome!": 4}),
+        ({"Hello!": 30, "Done.": 10}, {"Hi there!": 30, "OK.": 10}),
+        ({"Hello!": 10}, {"Hi there!": 4, "Welcome!": 5}),
+    ],
+)
+def test_new_words_for_what_is_said_to_as_many_are_no_news(before: dict[str, int], after: dict[str, int]) -> None:
+    same = said(after).same(said(before))
+    assert same is not None
+    assert same[0].value <= 0 or same[0].p > 0.05
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "value"),
+    [
+        ({"Hello!": 8}, {"Hi there!": 8, REFUSAL: 30}, 0.3),
+        ({"Hello!": 40}, {"Hello!": 40, REFUSAL: 20}, 0.2),
+        ({"Hello!": 40}, {"Hi there!": 40, REFUSAL: 20}, 0.2),
+        ({"Menu one": 33, "Menu two": 33, "Menu three": 34}, {REFUSAL: 100}, 0.66),
+        ({}, {REFUSAL: 100}, 1.0),
+    ],
+)
+def test_that_the_same_is_said_to_more_is_seen_beside_new_words_for_other_texts(
+    before: dict[str, int], after: dict[str, int], value: float
+) -> None:
+    same = said(after).same(said(before))
+    assert same is not None
+    assert same[0].value == pytest.approx(value)
+    assert same[0].p < 1e-6
+
+
+def test_where_the_same_is_said_to_fewer_what_they_got_is_named() -> None:
+    same = said({"Hello!": 5}).same(said({REFUSAL: 50}))
+    assert same is not None
+    assert (same[0].value, same[1]) == (pytest.approx(-0.45), REFUSAL.lower())
+
+
 @pytest.mark.parametrize(("texts", "sizes"), [(100, (30, 1_000)), (500, (45, 1_500)), (1_000, (100, 1_500))])
 def test_of_many_texts_one_that_a_small_release_has_twice_by_chance_is_no_news(
     texts: int, sizes: tuple[int, int]

@@ -17,6 +17,7 @@ from turnsignal.stream.reports.paired import (
 )
 from turnsignal.stream.reports.paired_rows import pair_rows, replaced_rows
 from turnsignal.stream.reports.planned_traffic import plan
+from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN
 from turnsignal.stream.statistics.claims import claims
 from turnsignal.stream.statistics.directions import BETTER, CHANGED, WORSE
 from turnsignal.stream.statistics.intervals import Clusters, Difference
@@ -287,12 +288,56 @@ def ranked(worse: bool = False, **beside: tuple[float, float]) -> PairedScores:
         (ranked(same_language=(1.0, 0.5)), "same_language fell"),
         (ranked(cites_from_top=(0.4, 1.0)), "100% of answers cite just the first of their documents, 40% before"),
         (ranked(cites_from_top=(0.4, 0.7)), ""),
+        (ranked(citations_per_answer=(0.0, 0.2)), "beside more citations per answer"),
     ],
-    ids=["alone", "unhappier users", "fewer documents", "failing", "language", "by the place", "some more at the top"],
+    ids=[
+        "alone",
+        "unhappier users",
+        "fewer documents",
+        "failing",
+        "language",
+        "by the place",
+        "some more at the top",
+        "more citations",
+    ],
 )
 def test_a_ranking_is_better_beside_the_same_as_in_releases(scores: PairedScores, why: str) -> None:
     change, said = verdicts(scores, "free")["nDCG@5"]
     assert (change, said) == ((CHANGED, f"not called better: {why}") if why else (BETTER, ""))
+
+
+@pytest.mark.parametrize(
+    ("beside", "change"),
+    [({}, WORSE), ({"citations_per_answer": (0.2, 0.0)}, CHANGED), ({"cites_from_top": (1.0, 0.4)}, CHANGED)],
+)
+def test_a_ranking_is_worse_beside_the_same_as_in_releases(beside: dict[str, tuple[float, float]], change: str) -> None:
+    scores = PairedScores()
+    for n in range(60):
+        sides = [row(f"c{n}", "t1", **{"nDCG@5": value}) for value in (1.0, 0.7)]
+        for side, of in enumerate(sides):
+            of["beside"] = {name: values[side] for name, values in beside.items()}
+        scores.add(*sides)
+    assert verdicts(scores, "free")["nDCG@5"][0] == change
+
+
+def test_a_system_that_always_cites_three_instead_of_two_is_seen_to_in_few_conversations() -> None:
+    scores, cited = PairedScores(), [DOCUMENTS_GIVEN.fraction(number) for number in (2, 3)]
+    for n in range(30):
+        sides = [row(f"c{n}", "t1", **{"nDCG@5": value}) for value in (0.6, 0.7 + n % 3 / 20)]
+        for side, of in enumerate(sides):
+            of["beside"] = {"citations_per_answer": cited[side]}
+        scores.add(*sides)
+    assert verdicts(scores, "free")["nDCG@5"] == (CHANGED, "not called better: beside more citations per answer")
+
+
+def test_a_suite_that_reads_twice_as_many_citations_of_the_same_answers_ranks_them_no_better() -> None:
+    scores = PairedScores()
+    for n in range(60):
+        few, many = ({"nDCG@5": 0.5, "wasted_context": 0.9}, {"nDCG@5": 0.8, "wasted_context": 0.8})
+        scores.add(row(f"c{n}", "t1", **few), row(f"c{n}", "t1", **many))
+    figures = scores.as_json("free", 0.01, 30)["figures"]
+    assert figures["citations_per_answer"]["value"] == pytest.approx(1.0)
+    assert {figures[name]["verdict"] for name in ("nDCG@5", "wasted_context")} == {CHANGED}
 
 
 def test_a_ranking_of_the_same_few_documents_is_not_better_and_nothing_else_is() -> None:

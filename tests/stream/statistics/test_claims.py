@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from turnsignal.stream.statistics.claims import claims, said_nothing, says_nothing
+from turnsignal.stream.statistics.claims import cited_by_place, claims, said_nothing, says_nothing
 from turnsignal.stream.statistics.closing_habit import ClosingHabit
 from turnsignal.stream.statistics.directions import BY_USERS
 from turnsignal.stream.statistics.intervals import Difference
@@ -52,6 +52,7 @@ def test_a_difference_that_is_not_worth_naming_is_not_named() -> None:
         ("checks_applied", "changed", "changed"),
         ("answer_seconds", "worse", "changed"),
         ("documents", "changed", "changed"),
+        ("citations_per_answer", "changed", "changed"),
         ("same_documents", "changed", "changed"),
         ("answers_with_documents", "changed", "worse"),
         ("vote", "better", "worse"),
@@ -141,6 +142,55 @@ def test_a_ranking_of_which_everything_is_cited_is_not_better() -> None:
     why = "not called better: beside more answers that cite all their documents"
     assert [found[name].why for name in deltas] == [why, why, ""]
     assert {claim.change for claim in found.values()} == {"changed"}
+
+
+@pytest.mark.parametrize(("cited", "why"), [(0.16, "beside more citations"), (-0.16, "beside fewer citations")])
+def test_beside_another_number_of_citations_a_ranking_is_neither_better_nor_worse(cited: float, why: str) -> None:
+    for name in RANKED:
+        for moved in (RISE, FALL):
+            deltas = {name: moved, "citations_per_answer": delta(cited, 1e-9), "compliance": moved}
+            found = claims(deltas, {}, "follow_up", 0.01, RANKED)
+            assert (found[name].change, found[name].why.partition(": ")[2]) == ("changed", f"{why} per answer")
+            assert found["compliance"].change == ("better" if moved is RISE else "worse")
+            truth = claims({"nDCG(on=truth)@5": moved, **deltas}, {}, "follow_up", 0.01, RANKED)["nDCG(on=truth)@5"]
+            assert truth.change == found["compliance"].change
+
+
+def test_a_ranking_that_fell_further_than_by_its_citations_is_worse() -> None:
+    some = {"citations_per_answer": delta(-0.02, 1e-9)}  # an eighth fewer
+    assert claims({"nDCG@5": delta(-0.1, 1e-9), **some}, {}, "follow_up", 0.01, RANKED)["nDCG@5"].change == "changed"
+    assert claims({"nDCG@5": delta(-0.5, 1e-9), **some}, {}, "follow_up", 0.01, RANKED)["nDCG@5"].change == "worse"
+    same = {"citations_per_answer": delta(-0.02, 0.3)}
+    assert claims({"nDCG@5": delta(-0.1, 1e-9), **same}, {}, "follow_up", 0.01, RANKED)["nDCG@5"].change == "worse"
+
+
+@pytest.mark.parametrize("documents", [0.1, -0.1])
+def test_what_is_not_cited_is_neither_more_nor_less_beside_other_numbers_of_documents(documents: float) -> None:
+    for moved in (RISE, FALL):
+        deltas = {"wasted_context": moved, "documents": delta(documents, 1e-9)}
+        assert claims(deltas, {}, "follow_up", 0.01, RANKED)["wasted_context"].change == "changed"
+    few = {"wasted_context": RISE, "documents": delta(0.01, 1e-9)}
+    assert claims(few, {}, "follow_up", 0.01, RANKED)["wasted_context"].change == "worse"
+
+
+def test_a_ranking_is_not_worse_than_that_of_answers_which_cited_all() -> None:
+    mended = {"nDCG@5": FALL, "wasted_context": RISE, "cites_all_documents": delta(-0.9, 1e-9)}
+    found = claims(mended, {}, "follow_up", 0.01, RANKED)
+    why = "not called worse: beside fewer answers that cite all their documents"
+    assert [(found[name].change, found[name].why) for name in ("nDCG@5", "wasted_context")] == [("changed", why)] * 2
+    few = {**mended, "cites_all_documents": delta(-0.05, 1e-9)}
+    assert claims(few, {}, "follow_up", 0.01, RANKED)["nDCG@5"].change == "worse"
+
+
+def test_a_ranking_is_not_worse_than_one_by_the_place_unless_users_say_so() -> None:
+    why = cited_by_place((delta(0.4, SURE), 0.98))
+    assert why == "before, 98% of answers cited just the first of their documents"
+    assert cited_by_place((delta(0.4, SURE), 0.8)) == cited_by_place((delta(0.01, 0.4), 0.98)) == ""
+    assert cited_by_place(None) == ""
+    found = claims({"nDCG@5": FALL}, {}, "follow_up", 0.01, RANKED, by_place=why)
+    assert (found["nDCG@5"].change, found["nDCG@5"].why) == ("changed", f"not called worse: {why}")
+    unhappy = claims({"nDCG@5": FALL, "follow_up": FALL}, {}, "follow_up", 0.01, RANKED, by_place=why)
+    assert unhappy["nDCG@5"].change == "worse"
 
 
 def test_fewer_answers_with_documents_are_worse_and_the_words_say_what_that_hides() -> None:
