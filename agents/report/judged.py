@@ -14,9 +14,10 @@ from turnsignal.stream.judging.aggregation import value_also
 from turnsignal.stream.judging.anchors import cascade_agreement
 from turnsignal.stream.judging.inquiry import JUDGE
 from turnsignal.stream.judging.judges import NANO, Judge, same_family
-from turnsignal.stream.records.verdicts import Verdict
+from turnsignal.stream.records.verdicts import LOST, Verdict
 from turnsignal.stream.statistics.intervals import Clusters, clustered_mean
 
+_FEW = 0.02  #: share of a cascade's exchanges that may be lost beside a mean of the others
 _SHOWN = 5  #: verdicts whose reasoning is shown for each judge, the worst ones
 
 
@@ -26,6 +27,9 @@ def summarize(judge: Judge, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     labels = Counter(verdict.label for verdict in verdicts if verdict.label)
     labels.update(claim.label for verdict in verdicts for claim in verdict.claims)
     judged_models = {verdict.model for verdict in verdicts}
+    lost = sum(verdict.unscored in LOST for verdict in verdicts)
+    # Of a cascade, only what early steps are sure of may be left then: its mean would be that of easy exchanges.
+    is_left = judge.part.cascade is not None and lost > _FEW * len(verdicts)
     agreement = cascade_agreement(judge, scored) if judge.part.cascade is not None else None
     families = {model for model in judged_models for each in judge.members if same_family(each.model, model)}
     return {
@@ -37,7 +41,10 @@ def summarize(judge: Judge, verdicts: Sequence[Verdict]) -> dict[str, Any]:
         "judged": len(scored),
         "cached": sum(verdict.cached for verdict in verdicts),
         "cut": sum(bool(verdict.cut) for verdict in scored),
-        **mean_of({verdict.id: (verdict.conversation_id, verdict.value or 0.0) for verdict in scored}),
+        **mean_of({} if is_left else {one.id: (one.conversation_id, one.value or 0.0) for one in scored}),
+        "no_mean": f"{lost:,} of {len(verdicts):,} exchanges were not judged, those that need a model before others"
+        if is_left
+        else "",
         "also": {name: _also(scored, values) for name, values in judge.chosen.rubric.also.items()},
         "decided_by": dict(Counter(str(verdict.decided_by) for verdict in scored).most_common()),
         "cascade": None if agreement is None else agreement._asdict(),
@@ -111,6 +118,8 @@ def _notes(row: Mapping[str, Any]) -> Iterator[Text]:
         yield Text(f"{name}: " + ", ".join(f"{label} {n:,}" for label, n in row["labels"].items()))
     for other, value in row["also"].items():
         yield Text(f"{name}, {other}: " + ("–" if value is None else f"{value:.3f}"))
+    if row["no_mean"]:
+        yield Text(f"{name}: no mean, as {row['no_mean']}")
     if row["unscored"]:
         yield Text(f"{name}: not judged: " + ", ".join(f"{reason} {n:,}" for reason, n in row["unscored"].items()))
         for reason in row["unscored"]:

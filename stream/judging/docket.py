@@ -29,6 +29,7 @@ from turnsignal.stream.judging.docket_entries import (
 from turnsignal.stream.judging.docket_state import STATE, VERSION, StoredDocket, decode_docket
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.forgotten import ForgottenConversations
+from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import Material, NothingToJudge, collect_material
 from turnsignal.stream.judging.pacing import BudgetPacer
@@ -72,6 +73,8 @@ class Docket:
         self._position = self._next = position
         self._held: dict[int, HeldExchange] = {}
         self._waiting: OrderedDict[Question, Material] = OrderedDict()
+        self._ruled: dict[Question, Judgement] = {}  # decided without a call, as soon as no older one waits for its
+        self._broke: dict[str, str] = {}  # judges that had no money for their last question, and why
         self._in_flight: dict[Question, ReservedCall] = {}
         self._lost: dict[Question, int] = {}  # in flight at so many kills
         self._answers = RememberedAnswers(store or {})
@@ -176,8 +179,9 @@ class Docket:
         held = self._held.setdefault(offset, HeldExchange(None, 0.0, 0))
         for question in [question for question in self._lost if question.offset == offset]:
             del self._lost[question]
-        for question in [question for question in self._waiting if question.offset == offset]:
-            del self._waiting[question]
+        for waiting in (self._waiting, self._ruled):
+            for question in [question for question in waiting if question.offset == offset]:
+                del waiting[question]
         held.decided |= self._judges.keys()
         self._let_go(held)
 
@@ -218,6 +222,7 @@ class Docket:
         """
         if self._budget.look_at(int(now // DAY)):
             self._answers.forget_old(now)
+            self._broke.clear()
         left, sweeps = dict(capacity), abs(now - self._swept) >= 1.0
         if sweeps:
             self._swept = now
@@ -240,8 +245,10 @@ class Docket:
             greatest = greatest_price(judge, held.exchange, material)
             most = self._budget.to_reserve(greatest, self._overruns.worst(question.judge, greatest))
             if self._budget.limit is not None and self._budget.spent + most > self._budget.limit:
-                self._decide(question, _unjudged(held, judge, Unjudged.BUDGET, self._budget.why_full(most)))
+                self._broke[question.judge] = self._budget.why_full(most)
+                self._decide(question, _unjudged(held, judge, Unjudged.BUDGET, self._broke[question.judge]))
             elif self._budget.reserve(most):
+                self._broke.pop(question.judge, None)
                 attempt = self._lost.get(question, 0) + 1
                 call = ReservedCall(question.offset, judge, held.exchange, material, attempt, most)
                 del self._waiting[question]
@@ -251,6 +258,7 @@ class Docket:
                 left = {} if alone else left
             else:
                 left = {}  # until a call in flight is settled
+        self._decide_ruled(now)
 
     def settle(self, call: ReservedCall, verdict: Verdict, cost: int) -> None:
         """Take the verdict that came of a call, and what it cost in billionths; more than was reserved is spent, too.
@@ -335,8 +343,7 @@ class Docket:
             detail = f"it was asked about at {ATTEMPTS} ends of a worker, and is not asked about again"
             self._decide(question, make_unjudged(exchange, judge, Unjudged.ERROR, detail))
         elif (decided := Deliberation(judge, exchange).judgement) is not None:
-            self._pacer.on_decided(0)
-            self._decide(question, make_verdict(exchange, judge, decided))
+            self._ruled[question] = decided
         else:
             try:
                 material = collect_material(exchange, judge.chosen.rubric, judge.part.max_input)
@@ -362,6 +369,7 @@ class Docket:
     def _decide(self, question: Question, verdict: Verdict) -> None:
         verdict.inclusion *= self._held[question.offset].part
         self._waiting.pop(question, None)
+        self._ruled.pop(question, None)
         self._lost.pop(question, None)
         self._verdicts.append((self._held[question.offset].written, verdict))
         self._held[question.offset].decided.add(question.judge)
@@ -383,13 +391,37 @@ class Docket:
         if abs(now - self._starved) < PATIENCE * self._max_age:
             return
         oldest = self._position + max(1, self._most_held // 10)
-        for question in [question for question in self._waiting if question.offset < oldest]:
+        for question in [question for question in (*self._waiting, *self._ruled) if question.offset < oldest]:
             judge = self._judges[question.judge]
             name = judge.endpoint_name
             why = "is down" if name in down else "answers more slowly than exchanges come"
             detail = f"the endpoint {name} {why}, and judges at other endpoints went on without it"
             reason = Unjudged.PROVIDER if name in down else Unjudged.TIMEOUT
             self._decide(question, _unjudged(self._held[question.offset], judge, reason, detail))
+
+    def _decide_ruled(self, now: float) -> None:
+        """Decide what the rules are sure of, unless the judge is not asked about its neighbours either.
+
+        Else, while an endpoint is down or the money is spent, only what the rules are sure of would have a value, and
+        the mean would move although no answer is another one.
+        """
+        waiting: dict[str, int] = {}
+        for question in self._waiting:
+            waiting[question.judge] = min(question.offset, waiting.get(question.judge, question.offset))
+        for question, judgement in list(self._ruled.items()):
+            held, judge = self._held[question.offset], self._judges[question.judge]
+            assert held.exchange is not None, "what waits is held"
+            if question.judge in self._broke:
+                verdict = _unjudged(held, judge, Unjudged.BUDGET, self._broke[question.judge])
+            elif now - held.written > self._max_age:
+                verdict = _unjudged(held, judge, Unjudged.TIMEOUT, "it waited for longer than max_age")
+            elif question.offset < waiting.get(question.judge, self._next):
+                self._pacer.on_decided(0)
+                verdict = make_verdict(held.exchange, judge, judgement)
+            else:
+                continue
+            verdict.decided_by = judgement.decided_by
+            self._decide(question, verdict)
 
     def _in_turn(self, trials: Collection[str]) -> list[Question]:
         """Return what waits, the oldest first, but for trials before it the newest."""

@@ -66,7 +66,7 @@ def make_verdict(exchange: ExchangeRecord, judge: Judge, judgement: Judgement) -
         judgement.reasoning[:MAX_REASONING],
         judgement.claims,
         judgement.unscored,
-        None if judgement.unscored else judgement.decided_by,
+        None if judgement.unscored and judge.part.cascade is None else judgement.decided_by,
         steps=judgement.steps,
     )
 

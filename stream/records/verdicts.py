@@ -56,6 +56,10 @@ class Unjudged(StrEnum):
     ERROR = "error"  #: turnsignal itself failed
 
 
+#: reasons for which an exchange has no value although it was to have one
+LOST = frozenset((Unjudged.BUDGET, Unjudged.TIMEOUT, Unjudged.PROVIDER, Unjudged.PARSE, Unjudged.ERROR))
+
+
 @dataclass(slots=True)
 class VerdictJudge:
     """Who judged.
@@ -112,10 +116,10 @@ class Verdict:
 
     id: digest of the exchange's row and the judge; conversation_id to follow_up_id: as the exchange has them; label: of
     the whole; value: 0–1; reasoning: the judge's, where unscored a sentence that says why; claims: items with a label
-    each; decided_by: which step decided; attempts: calls that were made; cost: in the currency of the suite's prices;
-    latency: seconds from the first call to the answer; inclusion: the probability with which this exchange was judged;
-    cached: taken from an earlier verdict on the same question and material; cut: parts that had been shortened; steps:
-    of a cascade, and jurors.
+    each; decided_by: which step decided, or lost it; attempts: calls that were made; cost: in the currency of the
+    suite's prices; latency: seconds from the first call to the answer; inclusion: the probability with which it was
+    judged; cached: taken from an earlier verdict on the same question and material; cut: parts that had been shortened;
+    steps: of a cascade, and jurors.
     """
 
     schema: Literal[1]

@@ -68,15 +68,15 @@ class HeldAnswer(NamedTuple):
 
         How long it took is known by the first turn that did not fail: a part of it, or an answer behind which a line
         closes the conversation when nobody has written for long. Where no documents tell which of both is the answer,
-        that one is the first answer, too. A person to whom the user was put through is as fast as people are, and looks
-        nothing up.
+        the longer one is the first answer: neither "Searching …" nor that line is. A person to whom the user was put
+        through is as fast as people are, and looks nothing up.
         """
         if earlier.handed and not self.run.documents:
             return self._without(ANSWER_SECONDS, WITH_DOCUMENTS)._replace(handed=True)
         if earlier.run.failed or self.run.failed:
             return self
         took = {ANSWER_SECONDS: earlier.beside[ANSWER_SECONDS]} if ANSWER_SECONDS in earlier.beside else {}
-        first = self.first if self.run.documents else earlier.first
+        first = self.first if self.run.documents else _longer(earlier.first, self.first)
         return self._replace(first=first, beside={**self._without(ANSWER_SECONDS).beside, **took})
 
     def asking(self, later: "HeldAnswer") -> "HeldAnswer":
@@ -149,7 +149,8 @@ class AnswerReader:
     def _derive(self, state: Conversation, turn: Turn, scored: Scored, *, failed: bool) -> dict[str, float]:
         """Return the figures of an answer that no scorer gives."""
         figures: dict[str, float] = {}
-        if failed or not is_small_talk(state.kept, self._suite.follow_up_rules):
+        is_asked = not is_small_talk(state.kept, self._suite.follow_up_rules)
+        if failed or is_asked:
             figures[FAILED] = failed
             if not asks_back(turn.text):
                 figures[WITH_DOCUMENTS] = bool(turn.retrieved)
@@ -170,7 +171,8 @@ class AnswerReader:
         if (question := closing_question(turn.text)) is not None:
             figures[question] = 0.0
         prompt = next((before for before in reversed(state.kept) if before.role in ASKED), None)
-        if prompt is not None and prompt.role == USER and turn.time >= prompt.time:
+        # Behind a "thanks" that nobody answers, the line that closes an idle chat is no slow answer.
+        if is_asked and prompt is not None and prompt.role == USER and turn.time >= prompt.time:
             figures[ANSWER_SECONDS] = SECONDS.fraction(turn.time - prompt.time)
         return figures
 
@@ -194,3 +196,8 @@ def in_order(kept: Sequence[KeptTurn], held: HeldAnswer, answer: HeldAnswer) -> 
         # Nothing is said to nobody: of one time, a log may have the call before the question that it is made for.
         return earlier._replace(prompted=True), later, False
     return earlier, later, bool(asked)
+
+
+def _longer(earlier: FirstAnswer | None, later: FirstAnswer | None) -> FirstAnswer | None:
+    """Return the longer one of what may be the first answer; None where another one is."""
+    return later if earlier is not None and later is not None and later.length > earlier.length else earlier

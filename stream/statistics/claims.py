@@ -318,9 +318,11 @@ def _strongest(names: Collection[str], deltas: Mapping[str, Difference]) -> str:
 def _by_other_numbers(deltas: Mapping[str, Difference], ranked: str) -> str:
     """Say beside which number, of citations or documents, a figure moved no further than by that; "" beside none.
 
-    Of twice as many citations, half are new, and what they add or hide is at most a half of what is taken over all.
+    Of twice as many citations, half are new, and what they add or hide is at most a half of what is taken over all. So
+    it is with documents: who is given more of the same search cites some that were too far down before.
     """
-    for name in (CITATIONS, *((DOCUMENTS,) if ranked == WASTED else ())):
+    given = DOCUMENTS in deltas and (ranked == WASTED or deltas[DOCUMENTS].value > 0)
+    for name in (CITATIONS, *((DOCUMENTS,) if given else ())):
         why = _other_number(deltas, name)
         if why and abs(deltas[ranked].value) <= 1 - 0.5 ** (abs(deltas[name].value) / _HALF):
             return why

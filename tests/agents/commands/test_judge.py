@@ -282,3 +282,18 @@ def test_judges_of_one_endpoint_share_a_budget_that_does_not_pay_for_all(turns: 
     rows = as_json(turns, "--budget", "0.001")["judges"]
     assert sum(row["judged"] for row in rows) < 12
     assert abs(rows[0]["judged"] - rows[1]["judged"]) <= 1
+
+
+def test_a_cascade_that_has_lost_what_needs_a_model_has_no_mean(turns: Path) -> None:
+    judge = '[[judges]]\nname = "cascade"\nrubric = "follow_up"\nmodel = "gone:m"\nattempts = 1\ndeadline = "1s"\n'
+    lines = turns.read_bytes().replace(b"Thanks, mail it to ann@example.org!", b"And the toaster?", 3)
+    turns.write_bytes(lines)
+    turns.with_name("suite.toml").write_text(judge + "cascade = { rules = 0.95, anchor = 0.0 }\n")
+    env = {"TURNSIGNAL_JUDGE_GONE_URL": "http://127.0.0.1:9/v1"}
+    done = CliRunner(env=env).invoke(
+        turnsignal, ["judge", str(turns), "--suite", str(turns.with_name("suite.toml")), "--json"]
+    )
+    (row,) = orjson.loads(done.stdout)["judges"]
+    assert row["decided_by"].keys() == {"rules"}
+    assert row["unscored"].keys() == {"provider"}
+    assert (row["mean"], "3 of 6 exchanges were not judged" in row["no_mean"]) == (None, True)

@@ -7,7 +7,7 @@ import pytest
 from tests.stream.judging.exchanges import an_exchange
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.judging.deliberation import Deliberation, is_anchor
-from turnsignal.stream.judging.docket import Docket
+from turnsignal.stream.judging.docket import DAY, Docket
 from turnsignal.stream.judging.docket_entries import QueuedExchange
 from turnsignal.stream.judging.exchanges import ExchangeRecord, Rules
 from turnsignal.stream.judging.inquiry import Judgement
@@ -18,6 +18,7 @@ from turnsignal.stream.records.scores import Unscored
 from turnsignal.stream.records.verdicts import Unjudged, Verdict
 
 RUBRIC = choose_rubric("follow_up")
+NOON = 20_000 * DAY + DAY / 2
 SURE = Rules("correction", 0.2, 0.2, 0.97)
 UNSURE = Rules("correction", 0.2, 0.2, 0.6)
 SILENT = Rules("other", None, None, 0.0, Unscored.NO_SIGNAL)
@@ -74,7 +75,7 @@ def deliberate(judge: Judge, about: ExchangeRecord, **answers: str | Unjudged) -
             SILENT,
             {"little": "other", "big": "other", "b": "other", "c": "other"},
             ["little", "big", "b", "c"],
-            "",
+            "jury",
             None,
         ),
     ],
@@ -84,9 +85,9 @@ def test_each_step_is_asked_only_where_the_one_before_is_unsure(
 ) -> None:
     judgement, were_asked = deliberate(FULL, exchange(rules), **answers)
     assert (were_asked, judgement.label) == (asked, label)
-    assert judgement.decided_by == (decided_by or "jury")
+    assert judgement.decided_by == decided_by
     verdict = make_verdict(exchange(rules), FULL, judgement)
-    assert verdict.decided_by == (decided_by or None)
+    assert verdict.decided_by == decided_by  # also where it was lost: a mean has to know of what
     assert [step.model for step in verdict.steps if step.model] == asked
 
 
@@ -196,3 +197,43 @@ def test_the_docket_asks_nobody_where_the_rules_decide_and_remembers_who_decided
 
 def test_every_reason_of_a_verdict_is_one_of_a_score() -> None:
     assert {reason.value for reason in Unjudged} <= {reason.value for reason in Unscored}
+
+
+def docketed(judge: Judge, count: int, budget: int | None = None) -> Docket:
+    """Every other exchange is one that the rules are sure of, and the first is not."""
+    docket = Docket([judge], budget, 3_600.0)
+    made = [exchange(SURE if n % 2 else UNSURE, conversation_id=f"c{n}", row=f"r{n}") for n in range(count)]
+    docket.take(QueuedExchange(n, each, NOON, 100) for n, each in enumerate(made))
+    return docket
+
+
+def test_what_the_rules_are_sure_of_waits_while_nobody_is_asked_about_its_neighbours() -> None:
+    judge = a_judge({"rules": 0.9})
+    docket = docketed(judge, 10)
+    docket.reserve_calls(NOON, {"openai": 0}, trials=("openai",))
+    assert docket.prepare().verdicts == []
+    docket.reserve_calls(NOON, {"openai": 2})  # those of 0 and 2
+    (ruled, *more) = docket.prepare().verdicts
+    assert (ruled.row, ruled.value, ruled.decided_by, len(more)) == ("r1", 0.2, "rules", 1)
+    docket.reserve_calls(NOON + 3_601.0, {"openai": 0}, trials=("openai",))
+    late = docket.prepare().verdicts
+    assert {verdict.unscored for verdict in late} == {Unjudged.TIMEOUT}
+    assert sum(verdict.decided_by == "rules" for verdict in late) == 3
+    assert docket.in_flight == 2
+
+
+def test_what_the_rules_are_sure_of_has_no_value_where_the_money_for_the_rest_is_spent() -> None:
+    judge = make_judge(
+        JudgePart.model_validate({"rubric": "follow_up", "model": "big", "cascade": {"rules": 0.9, "anchor": 0.0}}),
+        JudgingPart(prices={"big": PricePart(input=1.0, output=10.0)}),
+        RUBRIC,
+    )
+    docket = docketed(judge, 10, budget=1)
+    docket.reserve_calls(NOON, {"openai": 9})
+    verdicts = docket.prepare().verdicts
+    assert [verdict.unscored for verdict in verdicts] == [Unjudged.BUDGET] * 10
+    docket.reserve_calls(NOON + DAY, {"openai": 9})
+    docket.take([QueuedExchange(10, exchange(SURE, conversation_id="c10", row="r10"), NOON + DAY, 100)])
+    docket.reserve_calls(NOON + DAY, {"openai": 9})
+    (next_day,) = docket.prepare().verdicts
+    assert (next_day.value, next_day.decided_by) == (0.2, "rules")

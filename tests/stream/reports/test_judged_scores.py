@@ -58,3 +58,37 @@ def test_rows_of_other_stages_and_environments_are_passed_over() -> None:
     other = orjson.dumps({"stage": "response", "note": '"stage":"verdict"', "scores": []})
     assert told(other, row(1.0, environment="synthetic")) == []
     assert told(row(1.0, environment="synthetic"), environment="synthetic")[0]["n"] == 1
+
+
+def by(step: str | None, value: float | None, reason: str = "provider", times: int = 1) -> list[bytes]:
+    """Rows that a step of a cascade has decided, or lost."""
+    score = {"scorer": GROUNDED, "value": value, "decided_by": step} | (
+        {} if value is not None else {"unscored": reason}
+    )
+    return [row(1.0, scores=[score])] * times
+
+
+@pytest.mark.parametrize(
+    ("rows", "mean"),
+    [
+        ([*by("rules", 1.0, times=40), *by("judge", 0.5, times=60)], 0.7),
+        ([*by("rules", 1.0, times=40), *by("judge", 0.5, times=30), *by("judge", None, times=30)], 0.7),
+        ([*by("rules", 1.0, times=40), *by("judge", 0.5, times=30), *by(None, None, "timeout", 30)], 0.7),
+        (
+            [
+                *(*by("rules", 1.0, times=20), *by("rules", None, "budget", 20)),
+                *(*by("judge", 0.5, times=30), *by(None, None, "budget", 30)),
+            ],
+            0.7,
+        ),
+        ([*by("small", 1.0, times=40), *by("judge", 0.5, times=10), *by("judge", None, times=50)], 0.7),
+        ([*by("rules", 1.0, times=40), *by("judge", None, times=60)], None),
+        ([*by("rules", 1.0, times=40), *by(None, None, "timeout", 60)], None),
+        ([*by("rules", 1.0, times=99), *by("judge", None)], 1.0),
+        ([*by("rules", 1.0, times=40), *by("judge", None, "no_signal", 60)], 1.0),
+    ],
+)
+def test_what_was_lost_of_a_cascade_leaves_its_mean_where_it_is(rows: list[bytes], mean: float | None) -> None:
+    (judged,) = told(*rows)
+    assert judged["mean"] == mean
+    assert told(*reversed(rows)) == [judged]

@@ -122,7 +122,8 @@ def test_no_ranking_is_better_beside_other_numbers_of_documents_or_unhappier_use
         assert (found[name].change, found[name].why) == ("changed", f"not called better: beside {why}")
     assert found["compliance"].change == "better"
     worse = claims({"nDCG@5": FALL, beside: change}, {}, "follow_up", 0.01, RANKED)
-    assert worse["nDCG@5"].change == "worse"
+    given_more = (beside, change) == ("documents", RISE)  # of the same search, some are cited that came too late before
+    assert worse["nDCG@5"].change == ("changed" if given_more else "worse")
 
 
 def test_a_ranking_is_better_beside_about_as_many_documents_and_happier_users() -> None:
