@@ -22,6 +22,7 @@ from turnsignal.stream.prompts.openers import openers
 from turnsignal.stream.prompts.phrases import TAIL, edge_phrases, stopped
 from turnsignal.stream.prompts.placeholders import placeholder_in
 from turnsignal.stream.prompts.polarity import reaches, reverses, turned
+from turnsignal.stream.prompts.portions import portion
 from turnsignal.stream.prompts.qualified import qualifies
 from turnsignal.stream.prompts.vocabulary import keywords, otherwise
 from turnsignal.stream.prompts.wording import (
@@ -75,6 +76,7 @@ def propose(sentence: Sentence) -> AskedFor:
         doubt = doubt or turned(sentence.masked, check) or _placeholder(sentence.text, check)
         doubt = doubt or only_some(sentence.masked, check) or of_counted(sentence.masked, check)
         doubt = doubt or qualifies(sentence.masked, check, sentence.scope.product)
+        doubt = doubt or portion(sentence.masked, check, is_one_text=bool(sentence.scope.product))
         if not reverses(doubt, sentence.masked, check):
             proposed[check.check] = proposed.get(check.check, doubt) and doubt
     clauses = unchecked(sentence.masked, requested, signs, sentence.scope) if proposed else []
