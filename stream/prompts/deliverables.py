@@ -1,4 +1,4 @@
-"""Deliverables: sentences or list items each of which asks for a text of its own, so that a limit in one binds it alone.
+"""Deliverables: sentences or list items each of which asks for a text of its own, so that a limit binds one of them.
 
 "Summarize the text in two sentences. Next, list the people." makes more than two sentences, and "Produce: - a title -
 3 to 5 bullet points" no answer of 3 to 5 bullet points: other parts stand beside them.

@@ -1,4 +1,4 @@
-"""Where a sentence names several parts or tasks, a limit may bind one of them; where it names one, it binds the answer."""
+"""Where a sentence names several parts or tasks, a limit may bind one of them; otherwise it binds the answer."""
 
 import pytest
 
