@@ -295,6 +295,7 @@ def _citations(sentence: Sentence) -> Iterator[RequestedCheck]:
     is_against = match is not None and SAYS["must_not_cite"].search(match[0]) is not None
     if match is not None and not is_against and not negated(masked, match.start()):
         used = SAYS["cites_what_is_used"].search(masked) if SAYS["of_all"].search(masked) is None else None
+        used = used or (None if SAYS["of_answers"].search(masked) else SAYS["of_claims"].search(masked))
         doubt = None if used is None else f"only under a condition ({used[0].casefold()} …)"
         yield from asked(["citation.required"], "citations", *spans, doubt=doubt)
 

@@ -1,4 +1,4 @@
-"""A reply that is prescribed for a topic or a sender is exempt from the other rules, whatever the order of its words."""
+"""A reply prescribed for a topic or a sender is exempt from the other rules, whatever the order of its words."""
 
 import pytest
 
@@ -24,9 +24,3 @@ def test_a_reply_prescribed_for_a_case_is_exempt(sentence: str) -> None:
 @pytest.mark.parametrize("sentence", ['In every reply say "Thank you".', 'For soda say "pop".'])
 def test_words_within_answers_are_no_reply(sentence: str) -> None:
     assert read_prompt(f"End with a question. {sentence}").exempt == ()
-
-
-def test_at_least_one_source_is_required_beside_its_form() -> None:
-    reading = read_prompt("You are Bo. Include at least one source like [1] in your answers.")
-    assert [one.check for one in reading.proposals] == ["citation.format(style=numeric)", "citation.required"]
-    assert reading.doubtful == 0
