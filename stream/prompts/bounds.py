@@ -25,3 +25,9 @@ def is_within(check: str, other: str) -> bool:
     if "at_most" not in own or "at_most" not in wider or "at_least" in wider:
         return False
     return float(own["at_most"]) <= float(wider["at_most"])
+
+
+def is_least(check: str) -> bool:
+    """Return whether a check, by its name, is a lower bound alone, which the whole keeps if a part of it does."""
+    name = parse_name(check)
+    return not check.startswith("pattern.") and "at_least" in name.params and "at_most" not in name.params

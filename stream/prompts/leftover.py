@@ -301,6 +301,7 @@ def _held(kinds: frozenset[str], scope: Scope) -> Iterator[str]:
     yield "whole"
     yield "counted"
     yield "at_a_time"
+    yield "each_reply"
     yield "in_any_form"
     yield "free_of"
     yield "one_label"

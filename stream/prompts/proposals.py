@@ -22,6 +22,7 @@ from turnsignal.stream.prompts.openers import openers
 from turnsignal.stream.prompts.phrases import TAIL, edge_phrases, stopped
 from turnsignal.stream.prompts.placeholders import placeholder_in
 from turnsignal.stream.prompts.polarity import reaches, reverses, turned
+from turnsignal.stream.prompts.portions import portion
 from turnsignal.stream.prompts.qualified import qualifies
 from turnsignal.stream.prompts.vocabulary import keywords, otherwise
 from turnsignal.stream.prompts.wording import (
@@ -75,6 +76,7 @@ def propose(sentence: Sentence) -> AskedFor:
         doubt = doubt or turned(sentence.masked, check) or _placeholder(sentence.text, check)
         doubt = doubt or only_some(sentence.masked, check) or of_counted(sentence.masked, check)
         doubt = doubt or qualifies(sentence.masked, check, sentence.scope.product)
+        doubt = doubt or portion(sentence.masked, check, is_one_text=bool(sentence.scope.product))
         if not reverses(doubt, sentence.masked, check):
             proposed[check.check] = proposed.get(check.check, doubt) and doubt
     clauses = unchecked(sentence.masked, requested, signs, sentence.scope) if proposed else []
@@ -293,6 +295,7 @@ def _citations(sentence: Sentence) -> Iterator[RequestedCheck]:
     is_against = match is not None and SAYS["must_not_cite"].search(match[0]) is not None
     if match is not None and not is_against and not negated(masked, match.start()):
         used = SAYS["cites_what_is_used"].search(masked) if SAYS["of_all"].search(masked) is None else None
+        used = used or (None if SAYS["of_answers"].search(masked) else SAYS["of_claims"].search(masked))
         doubt = None if used is None else f"only under a condition ({used[0].casefold()} …)"
         yield from asked(["citation.required"], "citations", *spans, doubt=doubt)
 

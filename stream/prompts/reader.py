@@ -23,6 +23,7 @@ from turnsignal.stream.prompts.conditions import (
 )
 from turnsignal.stream.prompts.conflicts import merge, settle
 from turnsignal.stream.prompts.counts import doubt_few_words
+from turnsignal.stream.prompts.deliverables import of_one_deliverable
 from turnsignal.stream.prompts.edges import is_first, is_last
 from turnsignal.stream.prompts.exceptions import excepted
 from turnsignal.stream.prompts.fillers import is_filler
@@ -157,6 +158,7 @@ def read_prompt(text: str) -> PromptReading:
                 _is_told(ruled) and (masked not in rules[:_INTRODUCTION] or _SAYS["in_form"].search(masked) is not None)
             )
             may_ask = (may_ask and not _permits(ruled)) or _is_to_say(masked, heading) or _speaks_of_answers(ruled)
+            may_ask = may_ask or _carries_a_rule(masked)
             if _orders(masked) if is_heading else may_ask and not leads_in(sentence):
                 uncovered.append(sentence)
             continue
@@ -215,7 +217,7 @@ def read_prompt(text: str) -> PromptReading:
     proposals = settle(proposals, placed, exempt, is_one_text=bool(order))
     prescribing = {one.sentence for one in exempt.values()}
     proposals = replaced(excepted(proposals, placed, prescribing), placed, prescribing)
-    proposals = doubt_rivals(doubt_few_words(proposals))
+    proposals = of_one_deliverable(doubt_rivals(doubt_few_words(proposals)), placed)
     sure = {proposal.check for proposal in proposals if proposal.doubt is None}
     plainly = sum(any(name in sure for name in names) for names in covered)
     exemptions = tuple(exempt.values())
@@ -246,7 +248,8 @@ def _prescribed(sentence: str, masked: str, before: str) -> tuple[str, str | Non
 
     before: the sentence before, masked; where it quotes something, "instead" is of those words, and not of an answer.
     """
-    match = _SAYS["exactly"].search(masked) or _SAYS["fixed"].search(masked)
+    fixed = None if _SAYS["to_all"].search(masked) else _SAYS["fixed"].search(masked)  # "To every question reply …"
+    match = _SAYS["exactly"].search(masked) or fixed
     if match is None or _SAYS["ends_with"].search(without_clause(masked)[: match.start()]):
         return sentence, None
     at = match.start() if match.re is _SAYS["fixed"] else max(match.start(), match.start(1))
@@ -300,6 +303,13 @@ def _speaks_of_answers(masked: str) -> bool:
 def _is_told(masked: str) -> bool:
     """Return whether a sentence tells its reader what to do, and not who they are: "You speak in short sentences."."""
     return _SAYS["told"].search(masked) is not None
+
+
+def _carries_a_rule(masked: str) -> bool:
+    """Return whether what the assistant is or does holds a rule, too: "You summarize emails in two sentences."."""
+    if _SAYS["of_assistant"].search(masked) is None:
+        return _SAYS["wanted"].search(masked) is not None
+    return bool(amounts(masked)) or _SAYS["carries"].search(masked) is not None
 
 
 def _is_to_say(masked: str, heading: str) -> bool:

@@ -388,4 +388,5 @@ def _marker(bare: str) -> Any:
 
 def _begins(before: str, line: str) -> bool:
     """Return whether a line begins a new sentence although neither an empty line nor a full stop comes before it."""
-    return len(before) < _SHORT and line[:1].isupper() and before[-1:] not in ",;(–-"
+    is_short = len(before) < _SHORT or before.endswith(("}", "]"))  # a line that closes a template is not wrapped
+    return is_short and line[:1].isupper() and before[-1:] not in ",;(–-"

@@ -107,4 +107,4 @@ def test_what_lets_nothing_off_leaves_no_doubt(rules: str, number: int) -> None:
 def test_where_to_cite_what_is_used_is_sure_and_that_it_is_cited_is_not() -> None:
     rule = "You must cite the search results used directly after each sentence."
     assert sure(f"{ROLE}- {rule}") == ["citation.placement(after_stop=true)"]
-    assert "citation.required" in sure(f"{ROLE}- For every claim, cite the document used.")
+    assert "citation.required" in sure(f"{ROLE}- For every answer, cite the document used.")

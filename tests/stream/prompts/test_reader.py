@@ -90,7 +90,7 @@ PLAIN = [
     ("Do not include source URLs.", ["citation.no_source_urls"]),
     ("Do not paste URLs into the answer.", [r"pattern.forbid(regex='(?i)https?://|\\bwww\\.')"]),
     ("Never use links.", [r"pattern.forbid(regex='(?i)https?://|\\bwww\\.')"]),
-    ("Every claim must be cited.", ["citation.required"]),
+    ("Every answer must cite a source.", ["citation.required"]),
     ("Table cells must not contain line breaks or lists.", ["table.cells"]),
     ("Format answers in Slack mrkdwn.", ["platform.slack"]),
 ]
