@@ -406,7 +406,7 @@ class Docket:
         the mean would move although no answer is another one.
         """
         waiting: dict[str, int] = {}
-        for question in self._waiting:
+        for question in self._waiting if self._ruled else ():
             waiting[question.judge] = min(question.offset, waiting.get(question.judge, question.offset))
         for question, judgement in list(self._ruled.items()):
             held, judge = self._held[question.offset], self._judges[question.judge]
