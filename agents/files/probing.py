@@ -1,5 +1,6 @@
 """Probing: judges are asked about exchanges as they came, then about the same ones in other words."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -11,12 +12,16 @@ from turnsignal.stream.records.verdicts import Verdict
 
 
 class ProbedJudge(NamedTuple):
-    """What probes came to for one judge. asked: exchanges that it was asked about first; cost: of all calls."""
+    """What probes came to for one judge.
+
+    asked: exchanges that it was asked about first; cost: of all calls; unscored: reason → verdicts without a value.
+    """
 
     judge: str
     asked: int
     flips: list[Flips]
     cost: float
+    unscored: dict[str, int]
 
 
 def probe_judges(
@@ -46,4 +51,5 @@ def _probe(
     answered = [(probe, before, after) for (probe, before, _), after in zip(pairs, again, strict=True)]
     flips = [count_flips(name, rubric, [(b, a) for probe, b, a in answered if probe == name]) for name in PROBES]
     cost = sum(round(verdict.cost * NANO) for verdict in [*first, *again]) / NANO
-    return ProbedJudge(judge.part.name, len(first), flips, cost)
+    unscored = Counter(str(verdict.unscored) for verdict in [*first, *again] if verdict.unscored)
+    return ProbedJudge(judge.part.name, len(first), flips, cost, dict(unscored.most_common()))

@@ -121,7 +121,7 @@ def _notes(row: Mapping[str, Any]) -> Iterator[Text]:
     if row["no_mean"]:
         yield Text(f"{name}: no mean, as {row['no_mean']}")
     if row["unscored"]:
-        yield Text(f"{name}: not judged: " + ", ".join(f"{reason} {n:,}" for reason, n in row["unscored"].items()))
+        yield from _unscored(row)
         for reason in row["unscored"]:
             if reason in row["why"]:
                 yield Text(f"  {reason}, most often: {plain(row['why'][reason], 300)}")
@@ -141,6 +141,13 @@ def _notes(row: Mapping[str, Any]) -> Iterator[Text]:
         yield Text(f'{name}: what it costs is not known; add [judging.prices."{plain(row["model"], 80)}"] to the suite')
 
 
+def _unscored(row: Mapping[str, Any]) -> Iterator[Text]:
+    """Yield why some have no value, where any has none."""
+    if row["unscored"]:
+        reasons = ", ".join(f"{reason} {n:,}" for reason, n in row["unscored"].items())
+        yield Text(f"{row['judge']}: not judged: {reasons}")
+
+
 def summarize_probed(probed: ProbedJudge) -> dict[str, Any]:
     """Return how often a judge's answers flipped, by probe."""
     probes = [
@@ -153,7 +160,8 @@ def summarize_probed(probed: ProbedJudge) -> dict[str, Any]:
         }
         for flips in probed.flips
     ]
-    return {"judge": probed.judge, "asked": probed.asked, "cost": probed.cost, "probes": probes}
+    about = {"judge": probed.judge, "asked": probed.asked, "cost": probed.cost, "unscored": probed.unscored}
+    return about | {"probes": probes}
 
 
 def format_probed(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
@@ -169,3 +177,4 @@ def format_probed(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]
     yield shown
     for row in rows:
         yield Text(f"{row['judge']}: {row['asked']:,} exchanges; all calls together {row['cost']:.4f}")
+        yield from _unscored(row)

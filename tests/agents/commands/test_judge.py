@@ -246,6 +246,13 @@ def test_a_probe_says_how_often_an_answer_flips_in_other_words(turns: Path) -> N
     assert "expected no --out" in run(turns, "--probe", "--dry-run", fine=False).output
 
 
+def test_a_probe_without_money_says_so(turns: Path) -> None:
+    suite = turns.with_name("suite.toml")
+    suite.write_text('[judging.prices."scripted:overlap"]\ninput = 1000.0\noutput = 1000.0\n' + SUITE)
+    probed = run(turns, "--probe", "--rubric", "grounded", "--budget", "0.01", fine=False)
+    assert (probed.exit_code, "grounded: not judged: budget 6" in probed.stdout) == (1, True)
+
+
 def test_a_cascade_says_which_step_decided_and_how_far_it_agrees_with_the_last_one(turns: Path) -> None:
     cascade = "cascade = { rules = 0.5, anchor = 1.0 }"
     judge = f'[[judges]]\nname = "cascade"\nrubric = "follow_up"\nmodel = "scripted:rules"\n{cascade}\n'
