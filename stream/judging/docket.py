@@ -20,16 +20,17 @@ from turnsignal.stream.judging.deliberation import Deliberation, is_measured
 from turnsignal.stream.judging.docket_entries import (
     ATTEMPTS,
     SUSPECT,
+    AskedQuestion,
     DocketResult,
     HeldExchange,
     Question,
     QueuedExchange,
     ReservedCall,
+    RuledQuestion,
 )
 from turnsignal.stream.judging.docket_state import STATE, VERSION, StoredDocket, decode_docket
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.forgotten import ForgottenConversations
-from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import Material, NothingToJudge, collect_material
 from turnsignal.stream.judging.pacing import BudgetPacer
@@ -37,7 +38,7 @@ from turnsignal.stream.judging.remembered import RememberedAnswers
 from turnsignal.stream.judging.repeats import greatest_price
 from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.judging.verdicts import inclusion, make_unjudged, make_verdict, readable
-from turnsignal.stream.records.verdicts import Unjudged, Verdict
+from turnsignal.stream.records.verdicts import LOST, Unjudged, Verdict
 
 MOST_HELD = 1_000  #: exchanges from the lowest undecided one on
 MOST_BYTES = 16_000_000  #: of exchanges that wait or are asked about
@@ -73,8 +74,8 @@ class Docket:
         self._position = self._next = position
         self._held: dict[int, HeldExchange] = {}
         self._waiting: OrderedDict[Question, Material] = OrderedDict()
-        self._ruled: dict[Question, Judgement] = {}  # decided without a call, as soon as no older one waits for its
-        self._broke: dict[str, str] = {}  # judges that had no money for their last question, and why
+        self._ruled: dict[Question, RuledQuestion] = {}  # decided without a call, as is the question before it
+        self._asked: dict[str, AskedQuestion] = {}  # judge → the last question that needs a call
         self._in_flight: dict[Question, ReservedCall] = {}
         self._lost: dict[Question, int] = {}  # in flight at so many kills
         self._answers = RememberedAnswers(store or {})
@@ -222,7 +223,7 @@ class Docket:
         """
         if self._budget.look_at(int(now // DAY)):
             self._answers.forget_old(now)
-            self._broke.clear()
+            self._asked.clear()  # there is money again
         left, sweeps = dict(capacity), abs(now - self._swept) >= 1.0
         if sweeps:
             self._swept = now
@@ -245,10 +246,8 @@ class Docket:
             greatest = greatest_price(judge, held.exchange, material)
             most = self._budget.to_reserve(greatest, self._overruns.worst(question.judge, greatest))
             if self._budget.limit is not None and self._budget.spent + most > self._budget.limit:
-                self._broke[question.judge] = self._budget.why_full(most)
-                self._decide(question, _unjudged(held, judge, Unjudged.BUDGET, self._broke[question.judge]))
+                self._decide(question, _unjudged(held, judge, Unjudged.BUDGET, self._budget.why_full(most)))
             elif self._budget.reserve(most):
-                self._broke.pop(question.judge, None)
                 attempt = self._lost.get(question, 0) + 1
                 call = ReservedCall(question.offset, judge, held.exchange, material, attempt, most)
                 del self._waiting[question]
@@ -258,7 +257,7 @@ class Docket:
                 left = {} if alone else left
             else:
                 left = {}  # until a call in flight is settled
-        self._decide_ruled(now)
+        self._decide_ruled()
 
     def settle(self, call: ReservedCall, verdict: Verdict, cost: int) -> None:
         """Take the verdict that came of a call, and what it cost in billionths; more than was reserved is spent, too.
@@ -343,7 +342,7 @@ class Docket:
             detail = f"it was asked about at {ATTEMPTS} ends of a worker, and is not asked about again"
             self._decide(question, make_unjudged(exchange, judge, Unjudged.ERROR, detail))
         elif (decided := Deliberation(judge, exchange).judgement) is not None:
-            self._ruled[question] = decided
+            self._ruled[question] = RuledQuestion(decided, self._asked.get(question.judge, AskedQuestion()))
         else:
             try:
                 material = collect_material(exchange, judge.chosen.rubric, judge.part.max_input)
@@ -351,6 +350,7 @@ class Docket:
                 self._pacer.on_decided(0)
                 self._decide(question, make_unjudged(exchange, judge, error.reason, error.detail))
                 return
+            self._asked[question.judge] = AskedQuestion(question)
             known = None if is_measured(judge, exchange) else self._answers.find(judge, material)
             if known is None:
                 self._waiting[question] = material
@@ -369,7 +369,10 @@ class Docket:
     def _decide(self, question: Question, verdict: Verdict) -> None:
         verdict.inclusion *= self._held[question.offset].part
         self._waiting.pop(question, None)
-        self._ruled.pop(question, None)
+        if self._ruled.pop(question, None) is None and verdict.unscored in LOST:
+            for asked in (self._asked.get(question.judge), *(ruled.before for ruled in self._ruled.values())):
+                if asked is not None and asked.question == question:
+                    asked.lost = verdict.unscored, verdict.reasoning
         self._lost.pop(question, None)
         self._verdicts.append((self._held[question.offset].written, verdict))
         self._held[question.offset].decided.add(question.judge)
@@ -399,28 +402,23 @@ class Docket:
             reason = Unjudged.PROVIDER if name in down else Unjudged.TIMEOUT
             self._decide(question, _unjudged(self._held[question.offset], judge, reason, detail))
 
-    def _decide_ruled(self, now: float) -> None:
-        """Decide what the rules are sure of, unless the judge is not asked about its neighbours either.
+    def _decide_ruled(self) -> None:
+        """Decide what the rules are sure of, as soon as it is known what became of the question before it.
 
-        Else, while an endpoint is down or the money is spent, only what the rules are sure of would have a value, and
-        the mean would move although no answer is another one.
+        Where that was lost, so is this: else, while an endpoint is down or the money is spent, only what the rules are
+        sure of would have a value, and the mean would move although no answer is another one.
         """
-        waiting: dict[str, int] = {}
-        for question in self._waiting if self._ruled else ():
-            waiting[question.judge] = min(question.offset, waiting.get(question.judge, question.offset))
-        for question, judgement in list(self._ruled.items()):
+        for question, ruled in list(self._ruled.items()):
+            if ruled.before.question in self._waiting or ruled.before.question in self._in_flight:
+                continue
             held, judge = self._held[question.offset], self._judges[question.judge]
             assert held.exchange is not None, "what waits is held"
-            if question.judge in self._broke:
-                verdict = _unjudged(held, judge, Unjudged.BUDGET, self._broke[question.judge])
-            elif now - held.written > self._max_age:
-                verdict = _unjudged(held, judge, Unjudged.TIMEOUT, "it waited for longer than max_age")
-            elif question.offset < waiting.get(question.judge, self._next):
+            if ruled.before.lost is None:
                 self._pacer.on_decided(0)
-                verdict = make_verdict(held.exchange, judge, judgement)
+                verdict = make_verdict(held.exchange, judge, ruled.judgement)
             else:
-                continue
-            verdict.decided_by = judgement.decided_by
+                verdict = _unjudged(held, judge, *ruled.before.lost)
+            verdict.decided_by = ruled.judgement.decided_by
             self._decide(question, verdict)
 
     def _in_turn(self, trials: Collection[str]) -> list[Question]:

@@ -207,19 +207,27 @@ def docketed(judge: Judge, count: int, budget: int | None = None) -> Docket:
     return docket
 
 
-def test_what_the_rules_are_sure_of_waits_while_nobody_is_asked_about_its_neighbours() -> None:
+def test_what_the_rules_are_sure_of_goes_the_way_of_the_question_before_it() -> None:
     judge = a_judge({"rules": 0.9})
     docket = docketed(judge, 10)
     docket.reserve_calls(NOON, {"openai": 0}, trials=("openai",))
     assert docket.prepare().verdicts == []
-    docket.reserve_calls(NOON, {"openai": 2})  # those of 0 and 2
-    (ruled, *more) = docket.prepare().verdicts
-    assert (ruled.row, ruled.value, ruled.decided_by, len(more)) == ("r1", 0.2, "rules", 1)
+    docket.reserve_calls(NOON, {"openai": 2})
+    batch = docket.prepare()
+    first, second = batch.calls
+    assert (first.offset, second.offset, batch.verdicts) == (0, 2, [])
+    docket.settle(first, said(first.exchange, judge, "thanks"), 0)
+    docket.settle(second, said(second.exchange, judge, Unjudged.PROVIDER), 0)
+    docket.reserve_calls(NOON, {"openai": 0}, trials=("openai",))
+    came = {verdict.row: (verdict.value, verdict.unscored, verdict.decided_by) for verdict in docket.prepare().verdicts}
+    assert came["r1"] == (0.2, None, "rules")
+    assert came["r3"] == (None, Unjudged.PROVIDER, "rules")
+    assert came.keys() == {"r0", "r1", "r2", "r3"}
     docket.reserve_calls(NOON + 3_601.0, {"openai": 0}, trials=("openai",))
     late = docket.prepare().verdicts
     assert {verdict.unscored for verdict in late} == {Unjudged.TIMEOUT}
     assert sum(verdict.decided_by == "rules" for verdict in late) == 3
-    assert docket.in_flight == 2
+    assert docket.is_idle
 
 
 def test_what_the_rules_are_sure_of_has_no_value_where_the_money_for_the_rest_is_spent() -> None:
