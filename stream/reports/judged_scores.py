@@ -31,7 +31,7 @@ _FEW = 0.02  #: share of what came, up to which a kind of which nothing was read
 _UNASKED = ""  #: step of what was lost before anybody was asked: it would have been decided by a model
 
 
-class _Part(NamedTuple):
+class _StepSum(NamedTuple):
     """Name of a sum of what one step of a judge decides."""
 
     step: str
@@ -51,7 +51,7 @@ class JudgedScores:
 
     def __init__(self, environment: str = PRODUCTION) -> None:
         self._environment = environment
-        self._sums: Counter[tuple[_Judged, str | _Part]] = Counter()
+        self._sums: Counter[tuple[_Judged, str | _StepSum]] = Counter()
         self._unscored: Counter[tuple[_Judged, str]] = Counter()
 
     def add(self, row: bytes) -> None:
@@ -68,12 +68,12 @@ class JudgedScores:
         step = score.get("decided_by") or (_UNASKED if score.get("unscored") else JUDGE)
         if score.get("unscored"):
             self._unscored[name, score["unscored"]] += 1
-            self._sums[name, _Part(step, "lost")] += weight * (score["unscored"] in LOST)
+            self._sums[name, _StepSum(step, "lost")] += weight * (score["unscored"] in LOST)
             return
         self._sums[name, "n"] += 1
         self._sums[name, "cut"] += bool(about.get("cut"))
-        self._sums[name, _Part(step, "weight")] += weight
-        self._sums[name, _Part(step, "total")] += weight * round(score["value"] * PARTS)
+        self._sums[name, _StepSum(step, "weight")] += weight
+        self._sums[name, _StepSum(step, "total")] += weight * round(score["value"] * PARTS)
 
     def merge(self, other: "JudgedScores") -> None:
         """Add the sums of another partition."""
@@ -92,7 +92,7 @@ class JudgedScores:
 
     def _row(self, name: _Judged) -> dict[str, Any]:
         n, mean = self._sums[name, "n"], self._mean(name)
-        parts = [(known, key) for known, key in self._sums if known == name and isinstance(key, _Part)]
+        parts = [(known, key) for known, key in self._sums if known == name and isinstance(key, _StepSum)]
         weight = sum(self._sums[each] for each in parts if each[1].what == "weight")
         unscored = {reason: by for (known, reason), by in sorted(self._unscored.items()) if known == name}
         assistant, version, scorer = name
@@ -111,8 +111,8 @@ class JudgedScores:
 
     def _mean(self, name: _Judged) -> float | None:
         """Return the weighted mean, the exchanges that each step decides counting for all that came to it."""
-        steps = sorted({key.step for known, key in self._sums if known == name and isinstance(key, _Part)})
-        sums = {step: _Read(*(self._sums[name, _Part(step, what)] for what in _Read._fields)) for step in steps}
+        steps = sorted({key.step for known, key in self._sums if known == name and isinstance(key, _StepSum)})
+        sums = {step: _Read(*(self._sums[name, _StepSum(step, what)] for what in _Read._fields)) for step in steps}
         unasked = sums.pop(_UNASKED, _Read(0, 0, 0)).lost
         ruled, asked = sums.pop(RULES, _Read(0, 0, 0)), _pool(list(sums.values()))
         asked = asked or _Read(0, 0, sum(part.lost for part in sums.values()))
