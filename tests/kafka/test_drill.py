@@ -235,7 +235,8 @@ def test_a_planted_regression_wakes_somebody_once_with_what_there_is_to_know(
     worse = {r.truth["conversation_id"] for r in traffic.worse if "retrieves_worse" in r.truth["planted"]}
     assert len(last.conversations) == 5
     assert set(last.conversations) <= worse
-    assert posted(receiver) in ([f"{last.id}-opened", f"{last.id}-raised"], [f"{last.id}-opened"])
+    sent = [*dict.fromkeys(posted(receiver))]  # one that is not answered in time is sent again, under the same key
+    assert sent in ([f"{last.id}-opened", f"{last.id}-raised"], [f"{last.id}-opened"])
 
 
 def test_without_it_nobody_is_woken_until_an_operator_drills_and_then_of_the_drill_alone(
