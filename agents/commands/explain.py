@@ -195,12 +195,14 @@ def from_kafka(settings: Settings, conversation_id: str) -> StoredConversation:
 
 def _why_unqueued(settings: Settings, stored: StoredConversation) -> str:
     """Say why no exchange is in the queue of the judges, by the suite in force; "" where that is not known."""
+    if not stored.rows:
+        return ""
     try:
         suite = load_suite(settings.suite)
     except ConfigError as error:
         stored.notes.append(f"which judges there are is not known: {error}")
         return ""
-    return explain_unqueued(suite, stored.conversation_id) if stored.rows else ""
+    return explain_unqueued(suite, stored.conversation_id)
 
 
 def _read_topic(settings: Settings, topic: str, key: bytes, stored: StoredConversation) -> Iterator[Mapping[str, Any]]:

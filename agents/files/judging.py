@@ -29,8 +29,7 @@ from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS, ExchangePart, 
 from turnsignal.stream.judging.judges import EndpointPart, Judge, JudgingPart
 from turnsignal.stream.judging.material import NothingToJudge, collect_material, redact_exchange
 from turnsignal.stream.judging.prompt import Prompt
-from turnsignal.stream.judging.sampling import is_sampled
-from turnsignal.stream.judging.verdicts import identify, make_unjudged, make_verdict
+from turnsignal.stream.judging.verdicts import identify, make_unjudged, make_verdict, sampled_out
 from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, Verdict
 from turnsignal.stream.records.wire import EXCHANGES
 from turnsignal.stream.redaction import Redaction
@@ -72,7 +71,7 @@ def preview(judge: Judge, exchange: ExchangeRecord) -> Previewed | Verdict:
 
     All models of a judge count, also those that are asked only where the one before is unsure.
     """
-    if (left_out := _sampled_out(judge, exchange)) is not None:
+    if (left_out := sampled_out(judge, exchange)) is not None:
         return left_out
     if (decided := Deliberation(judge, exchange).judgement) is not None:
         return make_verdict(exchange, judge, decided)
@@ -86,14 +85,6 @@ def preview(judge: Judge, exchange: ExchangeRecord) -> Previewed | Verdict:
     likely = sum(each.cost(inquiry.prompt.likely_tokens * inquiry.calls, 200 * inquiry.calls) for each in members)
     greatest = judge.greatest_cost(inquiry.calls, inquiry.most_tokens)
     return Previewed(exchange, inquiry.prompt, inquiry.calls * len(members), likely, greatest)
-
-
-def _sampled_out(judge: Judge, exchange: ExchangeRecord) -> Verdict | None:
-    """Return the verdict on an exchange whose conversation a judge is not asked about, None where it is."""
-    if is_sampled(exchange.conversation_id.encode(), judge.part.share):
-        return None
-    detail = f"its conversation is not in the share of {judge.part.share:g} that this judge is asked about"
-    return make_unjudged(exchange, judge, Unjudged.SAMPLED_OUT, detail)
 
 
 def judge_exchanges(
@@ -162,7 +153,7 @@ class _Run:
             if known is not None and known.unscored not in _PASSING:
                 known.cached = True
                 verdicts[number] = known
-            elif (left_out := _sampled_out(judge, exchange)) is not None:
+            elif (left_out := sampled_out(judge, exchange)) is not None:
                 verdicts[number] = left_out
             else:
                 verdicts[number] = await make_asker(judge, endpoints, self._budget).ask(exchange)

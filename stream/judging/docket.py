@@ -37,7 +37,7 @@ from turnsignal.stream.judging.pacing import BudgetPacer
 from turnsignal.stream.judging.remembered import RememberedAnswers
 from turnsignal.stream.judging.repeats import greatest_price
 from turnsignal.stream.judging.sampling import is_sampled
-from turnsignal.stream.judging.verdicts import inclusion, make_unjudged, make_verdict, readable
+from turnsignal.stream.judging.verdicts import inclusion, make_unjudged, make_verdict, readable, sampled_out
 from turnsignal.stream.records.verdicts import LOST, Unjudged, Verdict
 
 MOST_HELD = 1_000  #: exchanges from the lowest undecided one on
@@ -330,9 +330,8 @@ class Docket:
         """Decide at once what needs no call; let the rest wait."""
         if exchange.stage != judge.chosen.rubric.stage:
             self._held[question.offset].decided.add(question.judge)  # another record of the exchange is judged
-        elif not is_sampled(exchange.conversation_id.encode(), judge.part.share):
-            detail = f"its conversation is not in the share of {judge.part.share:g} that this judge is asked about"
-            self._decide(question, make_unjudged(exchange, judge, Unjudged.SAMPLED_OUT, detail))
+        elif (left_out := sampled_out(judge, exchange)) is not None:
+            self._decide(question, left_out)
         elif not self._is_paid_for(question, judge, exchange):
             detail = (
                 f"the day's budget pays for {self._held[question.offset].part:.1%} of what this judge is asked about"

@@ -4,6 +4,7 @@ from turnsignal.stream.errors import Refused
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.inquiry import JUDGE, Judgement
 from turnsignal.stream.judging.judges import NANO, Judge
+from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.records.scores import row_id
 from turnsignal.stream.records.verdicts import (
     MAX_NAME,
@@ -69,6 +70,14 @@ def make_verdict(exchange: ExchangeRecord, judge: Judge, judgement: Judgement) -
         None if judgement.unscored and judge.part.cascade is None else judgement.decided_by,
         steps=judgement.steps,
     )
+
+
+def sampled_out(judge: Judge, exchange: ExchangeRecord) -> Verdict | None:
+    """Return the verdict on an exchange whose conversation a judge is not asked about, None where it is."""
+    if is_sampled(exchange.conversation_id.encode(), judge.part.share):
+        return None
+    detail = f"its conversation is not in the share of {judge.part.share:g} that this judge is asked about"
+    return make_unjudged(exchange, judge, Unjudged.SAMPLED_OUT, detail)
 
 
 def judgement_of(verdict: Verdict) -> Judgement:
