@@ -13,7 +13,7 @@ from turnsignal.stream.records.turns import Turn
 
 _FEW = 3  #: answers, of which most hold such brackets by chance
 _ENOUGH = 20  #: answers, of which some are usually followed
-_FIRST_PLAUSIBLE = 1_104_537_600.0  #: seconds of the year 2005; earlier times are made up
+FIRST_PLAUSIBLE = 1_104_537_600.0  #: seconds of the year 2005; earlier times are made up
 
 
 _BRACKETS = re.compile(r"\[\w[\w.:-]{0,60}\](?!\()")  #: an id in brackets; a link has an address behind them
@@ -46,7 +46,7 @@ class Completeness:
         """Take in a turn, in the order of its conversation; a decoded one does not say whether it named production."""
         counts = self._counts
         counts["turns"] += 1
-        counts["times"] += turn.time >= _FIRST_PLAUSIBLE
+        counts["times"] += turn.time >= FIRST_PLAUSIBLE
         counts["environments"] += names_environment
         if turn.role == "user":
             counts["asked"] += 1

@@ -5,14 +5,21 @@ the chat when nobody writes any more. None of that is an answer of its own: figu
 apart by their manners, and a release that stops to say "one moment" would look mended.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
+
+from turnsignal.stream.statistics.directions import ANSWER_SECONDS, IN_PARTS, WITH_DOCUMENTS
 
 
 class RunTurn(NamedTuple):
-    """What decides whether a turn is the answer of its run. failed: it is none; documents: it was given some."""
+    """What decides whether a turn is the answer of its run.
+
+    failed: it is none; documents: it was given some; handed: the user is put through to somebody, be it before.
+    """
 
     failed: bool
     documents: bool
+    handed: bool = False
 
     def replaces(self, earlier: "RunTurn") -> bool:
         """Say whether this turn is the answer in the place of an earlier one of its run.
@@ -26,3 +33,28 @@ class RunTurn(NamedTuple):
         False
         """
         return self.failed or self.documents or earlier.failed or not earlier.documents
+
+    def is_another_part(self, earlier: "RunTurn") -> bool:
+        """Say whether nothing but their length tells which of two turns of a run is the answer."""
+        return not (self.failed or self.documents or earlier.failed or earlier.documents or earlier.handed)
+
+    def in_place_of(
+        self, figures: Mapping[str, float], earlier: "RunTurn", before: Mapping[str, float]
+    ) -> tuple["RunTurn", dict[str, float]]:
+        """Return what this turn is, and the figures that no scorer gives, in the place of an earlier one of its run.
+
+        figures, before: those of this turn and of the earlier one. How long it took is known by the first turn that did
+        not fail: a part of it, or an answer behind which a line closes the conversation when nobody has written for
+        long. A person to whom the user was put through is as fast as people are, and looks nothing up.
+        """
+        if earlier.handed and not self.documents:
+            kept = {name: value for name, value in figures.items() if name not in (ANSWER_SECONDS, WITH_DOCUMENTS)}
+            return self._replace(handed=True), kept
+        if earlier.failed or self.failed:
+            return self, dict(figures)
+        kept = {name: value for name, value in figures.items() if name != ANSWER_SECONDS}
+        if ANSWER_SECONDS in before:
+            kept[ANSWER_SECONDS] = before[ANSWER_SECONDS]
+        if self.documents == earlier.documents:
+            kept[IN_PARTS] = 1.0
+        return self, kept

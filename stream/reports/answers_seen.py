@@ -9,15 +9,24 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn
-from turnsignal.stream.follow_ups.failures import asks_back
+from turnsignal.stream.follow_ups.failures import asks_back, hands_over
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.small_talk import is_small_talk, suffices
+from turnsignal.stream.formats.completeness import FIRST_PLAUSIBLE
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
 from turnsignal.stream.reports.question_language import match_languages
-from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN
-from turnsignal.stream.statistics.directions import DOCUMENTS, FAILED, SAME_LANGUAGE, VOTE, WITH_DOCUMENTS
+from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
+from turnsignal.stream.statistics.directions import (
+    ANSWER_SECONDS,
+    DOCUMENTS,
+    FAILED,
+    IN_PARTS,
+    SAME_LANGUAGE,
+    VOTE,
+    WITH_DOCUMENTS,
+)
 
 _OPEN = 10_000  #: conversations whose last turns are remembered
 _KEPT = 6  #: turns of each
@@ -25,7 +34,11 @@ _READ = 400  #: characters of a question, and of the end of an answer
 
 
 class SeenAnswer(NamedTuple):
-    """One answer. run: what decides whether it is the answer; first: what is kept of it, should it be the first."""
+    """One answer.
+
+    run: what decides whether it is the answer; figures: that no scorer gives; first: what is kept of it, should it be
+    the first.
+    """
 
     turn_id: str
     run: RunTurn
@@ -35,6 +48,12 @@ class SeenAnswer(NamedTuple):
     def opening(self, before: FirstAnswer | None) -> FirstAnswer:
         """Return what is kept of the first answer with this one; before: without it, None where it is the first."""
         return self.first if before is None else before.with_documents(self.first)
+
+    def in_place_of(self, earlier: "SeenAnswer") -> "SeenAnswer":
+        """Return this answer in the place of an earlier one of its run."""
+        run, figures = self.run.in_place_of(self.figures, earlier.run, earlier.figures)
+        first = self.first.or_longer(earlier.first) if self.run.is_another_part(earlier.run) else self.first
+        return self._replace(run=run, figures=figures, first=first)
 
 
 class SeenAnswers:
@@ -65,6 +84,7 @@ class SeenAnswers:
             return
         if self.held is not None:
             self.replaced.add(self.held.turn_id)
+            answer = answer.in_place_of(self.held)
         self.held = answer
 
     def count(self) -> None:
@@ -122,8 +142,9 @@ class AnswersSeen:
     def _count(self, seen: SeenAnswers, turn: Turn, kept: list[KeptTurn]) -> None:
         given = seen.documents[turn.turn_id] = len(turn.retrieved)
         failed = self._rules.failures.is_failing(turn.text) and not suffices(turn.text, kept, self._rules)
-        figures: dict[str, float] = {}
-        if failed or not is_small_talk(kept, self._rules):
+        figures: dict[str, float] = {IN_PARTS: 0.0}
+        is_asked = not is_small_talk(kept, self._rules)
+        if failed or is_asked:
             figures[FAILED] = failed
             if not asks_back(turn.text):
                 figures[WITH_DOCUMENTS] = given > 0
@@ -131,6 +152,9 @@ class AnswersSeen:
             figures[DOCUMENTS] = DOCUMENTS_GIVEN.fraction(given)
         if turn.vote is not None:
             seen.add(VOTE, turn.vote > 0)
+        asked = next((before.time for before in reversed(kept) if before.role == USER), None)
+        if is_asked and asked is not None and FIRST_PLAUSIBLE <= asked <= turn.time:
+            figures[ANSWER_SECONDS] = SECONDS.fraction(turn.time - asked)
         fits = match_languages(kept, turn.time, turn.text).value_of_answer
         if fits is not None:
             figures[SAME_LANGUAGE] = fits
@@ -138,4 +162,5 @@ class AnswersSeen:
         first = first._replace(documents=first_documents(document.doc_id for document in turn.retrieved))
         if not any(before.role == USER for before in kept):
             seen.count()  # it answers nobody, and neither does what comes next
-        seen.hold(SeenAnswer(turn.turn_id, RunTurn(failed, given > 0), figures, first))
+        run = RunTurn(failed, given > 0, failed and hands_over(turn.text))
+        seen.hold(SeenAnswer(turn.turn_id, run, figures, first))

@@ -28,6 +28,7 @@ from turnsignal.stream.statistics.directions import (
     DOCUMENTS,
     FAILED,
     FREE_CONVERSATIONS,
+    IN_PARTS,
     LEAST,
     SAME_DOCUMENTS,
     SAME_FIRST,
@@ -101,6 +102,7 @@ _WASTE = Theme(
 )
 _RETRIEVES_ALIKE = "retrieves the same few documents more often, whatever is asked"
 _ALIKE = Theme((SAME_DOCUMENTS,), _RETRIEVES_ALIKE, _RETRIEVES_ALIKE, _RETRIEVES_ALIKE)
+_IN_PARTS = "answers more often in several messages"
 _INSTRUCTIONS = Theme(
     ("compliance",), "breaks instructions more often", "keeps instructions better", "keeps other instructions"
 )
@@ -151,6 +153,7 @@ THEMES = (
         "cites more documents in an answer",
         "cites another number of documents in an answer",
     ),
+    Theme((IN_PARTS,), _IN_PARTS, _IN_PARTS, _IN_PARTS),
     Theme((DOCUMENTS,), "passes fewer documents", "passes more documents", "passes another number of documents"),
     Theme((ANSWER_SECONDS,), "answers more slowly", "answers faster", "answers at another speed"),
     Theme(("silent",), "leaves more users silent", "leaves fewer users silent", "leaves another share of users silent"),

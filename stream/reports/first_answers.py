@@ -52,6 +52,10 @@ class FirstAnswer(NamedTuple):
         """Return it with the documents of a later answer, where it has none."""
         return self if self.documents else self._replace(documents=later.documents)
 
+    def or_longer(self, other: "FirstAnswer") -> "FirstAnswer":
+        """Return the longer one of two turns of which either may be the first answer, this one where they are alike."""
+        return other if other.length > self.length else self
+
 
 def first_answer(platform: str | None, text: str) -> FirstAnswer:
     """Return what is kept of a first answer; citations and numbers do not tell two texts apart."""

@@ -30,6 +30,7 @@ from turnsignal.stream.statistics.directions import (
     CITES_TOP,
     DOCUMENTS,
     FAILED,
+    IN_PARTS,
     SAME_LANGUAGE,
     WASTED,
     WITH_DOCUMENTS,
@@ -41,10 +42,10 @@ class HeldAnswer(NamedTuple):
     """One answer that waits.
 
     turn_id, time, release: of the answer; run: what decides whether it is the answer; prompted: a user spoke before it;
-    scorers, values: what was scored of it; beside: the figures that no scorer gives; handed: the user is put through to
-    somebody, be it by an earlier turn of its run; first: what is kept of it where it may be the first, without its
-    documents; documents: what is kept of them, where they may be the first; worst: as an exchange that went badly, None
-    where it did not; broken: checks that it fails; ranks, cited: of its documents, and of those that it cites.
+    scorers, values: what was scored of it; beside: the figures that no scorer gives; first: what is kept of it where it
+    may be the first, without its documents; documents: what is kept of them, where they may be the first; worst: as an
+    exchange that went badly, None where it did not; broken: checks that it fails; ranks, cited: of its documents, and
+    of those that it cites.
     """
 
     turn_id: str
@@ -55,7 +56,6 @@ class HeldAnswer(NamedTuple):
     scorers: tuple[str, ...]
     values: tuple[float, ...]
     beside: Mapping[str, float]
-    handed: bool
     first: FirstAnswer | None
     documents: tuple[str, ...]
     worst: WorstExchange | None
@@ -66,18 +66,14 @@ class HeldAnswer(NamedTuple):
     def in_place_of(self, earlier: "HeldAnswer") -> "HeldAnswer":
         """Return this answer in the place of an earlier one of its run.
 
-        How long it took is known by the first turn that did not fail: a part of it, or an answer behind which a line
-        closes the conversation when nobody has written for long. Where no documents tell which of both is the answer,
-        the longer one is the first answer: neither "Searching …" nor that line is. A person to whom the user was put
-        through is as fast as people are, and looks nothing up.
+        Where no documents tell which of both is the answer, the longer one is the first answer: neither "Searching …"
+        nor a line that closes the conversation is.
         """
-        if earlier.handed and not self.run.documents:
-            return self._without(ANSWER_SECONDS, WITH_DOCUMENTS)._replace(handed=True)
-        if earlier.run.failed or self.run.failed:
-            return self
-        took = {ANSWER_SECONDS: earlier.beside[ANSWER_SECONDS]} if ANSWER_SECONDS in earlier.beside else {}
-        first = self.first if self.run.documents else _longer(earlier.first, self.first)
-        return self._replace(first=first, beside={**self._without(ANSWER_SECONDS).beside, **took})
+        run, beside = self.run.in_place_of(self.beside, earlier.run, earlier.beside)
+        first = self.first
+        if first is not None and earlier.first is not None and self.run.is_another_part(earlier.run):
+            first = first.or_longer(earlier.first)
+        return self._replace(run=run, first=first, beside=beside)
 
     def asking(self, later: "HeldAnswer") -> "HeldAnswer":
         """Return this answer with what a later turn of its run asks last: who replies, replies to that."""
@@ -132,12 +128,11 @@ class AnswerReader:
             turn.turn_id,
             turn.time,
             (turn.assistant, turn.version),
-            RunTurn(failed, bool(turn.retrieved)),
+            RunTurn(failed, bool(turn.retrieved), failed and hands_over(turn.text)),
             state.prompted_before or prompted(state.kept, insertion_index(state.kept, turn.time)),
             scored.scorers,
             scored.values,
             self._derive(state, turn, scored, failed=failed),
-            failed and hands_over(turn.text),
             first_answer(turn.platform, turn.text) if before is None else None,
             first_documents(document.doc_id for document in names),
             worst,
@@ -148,7 +143,7 @@ class AnswerReader:
 
     def _derive(self, state: Conversation, turn: Turn, scored: Scored, *, failed: bool) -> dict[str, float]:
         """Return the figures of an answer that no scorer gives."""
-        figures: dict[str, float] = {}
+        figures: dict[str, float] = {IN_PARTS: 0.0}
         is_asked = not is_small_talk(state.kept, self._suite.follow_up_rules)
         if failed or is_asked:
             figures[FAILED] = failed
@@ -196,8 +191,3 @@ def in_order(kept: Sequence[KeptTurn], held: HeldAnswer, answer: HeldAnswer) -> 
         # Nothing is said to nobody: of one time, a log may have the call before the question that it is made for.
         return earlier._replace(prompted=True), later, False
     return earlier, later, bool(asked)
-
-
-def _longer(earlier: FirstAnswer | None, later: FirstAnswer | None) -> FirstAnswer | None:
-    """Return the longer one of what may be the first answer; None where another one is."""
-    return later if earlier is not None and later is not None and later.length > earlier.length else earlier

@@ -49,6 +49,7 @@ from turnsignal.stream.statistics.directions import (
     CITES_TOP,
     DOCUMENTS,
     FAILED,
+    IN_PARTS,
     SAME_LANGUAGE,
     UNANSWERED_OF_ALL,
     VOTE,
@@ -58,7 +59,18 @@ from turnsignal.stream.statistics.intervals import Clusters
 
 #: figures of answers that no scorer of a response gives
 DERIVED = (
-    *(WITH_DOCUMENTS, DOCUMENTS, CITATIONS, VOTE, FAILED, CHECKS_APPLIED, CITES_ALL, CITES_TOP, SAME_LANGUAGE),
+    *(
+        WITH_DOCUMENTS,
+        DOCUMENTS,
+        CITATIONS,
+        IN_PARTS,
+        VOTE,
+        FAILED,
+        CHECKS_APPLIED,
+        CITES_ALL,
+        CITES_TOP,
+        SAME_LANGUAGE,
+    ),
     *REPLIES,
     ANSWER_SECONDS,
 )

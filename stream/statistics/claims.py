@@ -13,7 +13,8 @@ other numbers of documents, beside more documents that nobody cites or more answ
 users say that it went worse. Where nearly all answers come to cite just the first documents, they cite by the place:
 that looks like a perfect ranking, and says nothing of what was found. How many documents an answer cites is the
 prompt's matter, and moves every one of them: beside other numbers of citations they are neither better nor worse, as
-far as the citations that came or went can account for it.
+far as the citations that came or went can account for it. So it is with answers that come in several messages, of
+which each says, cites and keeps a part: as far as those that do can account for it.
 
 A product that is mended makes some figures fall for the same reason: who was refused, or left without a word, is now
 heard, complaints included. Where what users say and how many say nothing point to opposite sides, either release could
@@ -35,6 +36,7 @@ from typing import NamedTuple
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE
 from turnsignal.stream.statistics.closing_habit import ClosingHabit
 from turnsignal.stream.statistics.directions import (
+    ANSWER_SECONDS,
     BETTER,
     BY_USERS,
     CHANGED,
@@ -48,6 +50,7 @@ from turnsignal.stream.statistics.directions import (
     FREE_CONVERSATIONS,
     GUARDS,
     HIGH,
+    IN_PARTS,
     LEAST,
     RISE,
     SAME,
@@ -55,6 +58,7 @@ from turnsignal.stream.statistics.directions import (
     SAME_LANGUAGE,
     SMALL,
     UNANSWERED_OF_ALL,
+    VOTE,
     WASTED,
     WENT_WORSE,
     WITH_DOCUMENTS,
@@ -76,6 +80,8 @@ _CONTENT = 0.125  #: share of those who left without a word before that must be 
 _FEWER_COMPLAIN = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned", FAILED)
 #: Nobody answered them: that is the release's, wherever they came from.
 _WHEREVER = ("unanswered", UNANSWERED_OF_ALL, FAILED)
+#: No matter of what one of several messages says, while the others say the rest.
+_OF_ALL_PARTS = {*BY_USERS, *_WHEREVER, "clarified", ANSWER_SECONDS, SAME_LANGUAGE, VOTE, WITH_DOCUMENTS}
 _UNSEEN = "cited, dangling and ranking measures say nothing of answers without documents"
 
 
@@ -151,6 +157,9 @@ def claims(
         why = ranked_nothing or _by_other_numbers(deciding, name) or ("" if unhappier else by_place)
         if why or (why := _cited_otherwise_before(claimed, deciding, name)):
             claimed[name] = _withdraw(claimed[name], WORSE, why)
+    for name in claimed.keys() - _OF_ALL_PARTS:
+        if why := _by_parts(deciding, name):
+            claimed[name] = _withdraw(_withdraw(claimed[name], WORSE, why), BETTER, why)
     if shifted:
         for name, delta in deltas.items():
             where = f"within {parts}" if name in within else ""
@@ -327,6 +336,14 @@ def _by_other_numbers(deltas: Mapping[str, Difference], ranked: str) -> str:
         if why and abs(deltas[ranked].value) <= 1 - 0.5 ** (abs(deltas[name].value) / _HALF):
             return why
     return ""
+
+
+def _by_parts(deltas: Mapping[str, Difference], name: str) -> str:
+    """Say that as many answers came to be, or ceased to be, of several messages as a figure moved by; "" otherwise."""
+    parts = deltas.get(IN_PARTS)
+    if parts is None or parts.p > PROMISE or not max(LEAST[IN_PARTS], abs(deltas[name].value)) <= abs(parts.value):
+        return ""
+    return "" if name.startswith("coverage(") else f"{IN_PARTS} {_by(parts)}"
 
 
 def _cited_otherwise_before(claimed: Mapping[str, Claim], deltas: Mapping[str, Difference], ranked: str) -> str:

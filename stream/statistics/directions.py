@@ -13,6 +13,7 @@ DOCUMENTS, WITH_DOCUMENTS = "documents", "answers_with_documents"  #: how many, 
 CITES_ALL = "cites_all_documents"  #: of answers with two documents or more: share that cites every one of them
 CITES_TOP = "cites_from_top"  #: of the same that cite any: share whose citations are just the first ones, 1 to k
 CITATIONS = "citations_per_answer"  #: how many of its documents an answer cites, of answers that cite any
+IN_PARTS = "answers_in_parts"  #: share of answers that come in several turns, all with documents or all without
 WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
 SAME_LANGUAGE = (
     "same_language"  #: share of answers in the language of the message that they answer, where both are told
@@ -57,6 +58,7 @@ DIRECTIONS = {
     CITES_ALL: NEITHER,
     DOCUMENTS: NEITHER,
     CITATIONS: NEITHER,
+    IN_PARTS: NEITHER,
     WITH_DOCUMENTS: (CHANGED, WORSE),  # fewer answers to thanks have none, too
     SHORT_FIRST: NEITHER,
     SAME_FIRST: NEITHER,
@@ -71,6 +73,7 @@ LEAST = {
     DOCUMENTS: 0.032,
     CITATIONS: 0.032,
     CITES_ALL: 0.03,
+    IN_PARTS: 0.03,
     SHORT_FIRST: 0.03,
     SAME_FIRST: 0.03,
     CITES_TOP: 0.03,

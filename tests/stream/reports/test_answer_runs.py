@@ -85,7 +85,25 @@ def figures(*lines: bytes, release: Release = ("default", "v1")) -> dict[str, An
 def test_what_comes_before_the_answer_moves_no_figure(before: list[Line]) -> None:
     plain = figures(*turns(ASKED, ANSWER, MORE, ANSWER, ("user", "thanks", [])))
     before_each = figures(*turns(ASKED, *before, ANSWER, MORE, *before, ANSWER, ("user", "thanks", [])))
-    assert {**before_each, "answer_seconds": 0} == {**plain, "answer_seconds": 0}
+    known = {"answer_seconds": 0, "answers_in_parts": 0}
+    assert before_each | known == plain | known
+
+
+@pytest.mark.parametrize(
+    ("lines", "share"),
+    [
+        ([ANSWER], 0.0),
+        ([("assistant", "Press Split on", DOCUMENTS), ANSWER], 1.0),
+        ([("assistant", "Press Split first.", []), ("assistant", "Then type the amount.", [])], 1.0),
+        ([INTERIM, ANSWER], 0.0),
+        ([ERROR, ANSWER], 0.0),
+        ([("assistant", "You will find this in the manual.", []), ANSWER], 0.0),
+        ([ANSWER, ("assistant", "I'll close this now. Write any time!", [])], 0.0),
+        ([ANSWER, ANSWER, MORE, ANSWER], 0.5),
+    ],
+)
+def test_answers_that_come_in_several_messages_are_a_share_of_all(lines: list[Line], share: float) -> None:
+    assert figures(*turns(ASKED, *lines))["answers_in_parts"]["value"] == share
 
 
 @pytest.mark.parametrize("beside", [INTERIM, ("assistant", "", []), ERROR])

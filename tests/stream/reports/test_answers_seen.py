@@ -7,7 +7,7 @@ import orjson
 from turnsignal.stream.records.turns import Turn, decode_turn
 from turnsignal.stream.reports.answers_seen import AnswersSeen, SeenAnswers
 from turnsignal.stream.reports.first_answers import first_answer, first_documents
-from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN
+from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
 
 QUESTION = "How do I change the address of my order, which I sent yesterday?"
 
@@ -77,6 +77,28 @@ def test_of_turns_in_a_row_one_is_the_answer() -> None:
     assert (found.means()["failed"], found.means()["answers_with_documents"]) == (0.0, 1.0)
     assert found.first is not None
     assert found.first.documents == first_documents(["d1", "d2"])
+
+
+def test_what_takes_the_place_of_another_turn_took_as_long_as_the_first_that_answered() -> None:
+    found = seen(
+        turn(1, "user", QUESTION),
+        turn(2, "assistant", ""),
+        turn(4, "assistant", "Open Settings and choose your order."),
+        turn(9, "assistant", "Then change it."),
+        turn(20, "user", "thanks"),
+        turn(50, "assistant", "I'll close this now."),
+    )
+    means = found.means()
+    assert means["answer_seconds"] == SECONDS.fraction(3)
+    assert means["answers_in_parts"] == 0.5
+    assert found.first == first_answer(None, "Open Settings and choose your order.")
+
+
+def test_times_that_were_made_up_are_no_seconds_to_an_answer() -> None:
+    long_ago = [{"timestamp": f"1970-01-01T00:00:0{second}Z"} for second in (1, 2)]
+    turns = [turn(n, role, "How?", **long_ago[n]) for n, role in enumerate(("user", "assistant"))]
+    assert "answer_seconds" not in seen(*turns).means()
+    assert "answer_seconds" in seen(turn(1, "user", "How?"), turn(2, "assistant", "So.")).means()
 
 
 def test_ok_to_a_command_and_to_a_closing_no_is_an_answer() -> None:

@@ -174,6 +174,21 @@ def test_what_is_not_cited_is_neither_more_nor_less_beside_other_numbers_of_docu
     assert claims(few, {}, "follow_up", 0.01, RANKED)["wasted_context"].change == "worse"
 
 
+@pytest.mark.parametrize("parts", [0.6, -0.6])
+def test_what_one_of_several_messages_says_is_neither_better_nor_worse_than_a_whole_answer(parts: float) -> None:
+    moved = {"cited": FALL, "compliance": FALL, "nDCG@5": RISE, "dangling": FALL}
+    beside = {"failed": RISE, "clarification_free": FALL, "same_language": FALL}
+    found = claims(moved | beside | {"answers_in_parts": delta(parts, 1e-9)}, {}, "compliance", 0.01, ["nDCG@5"])
+    assert {found[name].change for name in (*moved, "answers_in_parts")} == {"changed"}
+    assert found["cited"].why == f"not called worse: answers_in_parts {'rose' if parts > 0 else 'fell'} by 0.60"
+    assert {found[name].change for name in beside} == {"worse"}
+
+
+@pytest.mark.parametrize("parts", [delta(0.1, 1e-9), delta(0.6, 0.3), delta(0.01, 1e-9)])
+def test_a_figure_that_fell_further_than_by_answers_in_several_messages_is_worse(parts: Difference) -> None:
+    assert verdicts(cited=FALL, compliance=FALL, answers_in_parts=parts)["cited"] == "worse"
+
+
 def test_a_ranking_is_not_worse_than_that_of_answers_which_cited_all() -> None:
     mended = {"nDCG@5": FALL, "wasted_context": RISE, "cites_all_documents": delta(-0.9, 1e-9)}
     found = claims(mended, {}, "follow_up", 0.01, RANKED)
