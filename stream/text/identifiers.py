@@ -15,7 +15,7 @@ from typing import Any
 
 import re2
 
-VERSION = 3  #: raise it when a change finds other identifiers in the same text
+VERSION = 4  #: raise it when a change finds other identifiers in the same text
 
 Span = tuple[int, int]  #: bytes, end exclusive
 Finder = Callable[[bytes], Iterator[Span]]
@@ -175,7 +175,7 @@ def _stands_alone(data: bytes, start: int, end: int) -> bool:
 
 # -- card --------------------------------------------------------------------------------------------------------------
 
-_CARD = compile_pattern(r"\b\d(?:(?:[ \x{A0}]{1,2}|[.\x{2010}-\x{2015}-])?\d){12,}")
+_CARD = compile_pattern(r"\b\d(?:(?:[ \x{A0}]{1,2}|[.\x{2010}-\x{2015}-]| ?\r?\n ?)?\d){12,}")
 _ISSUERS = re.compile(
     rb"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2(?:2[3-9]|[3-6]\d|7[01])\d{13}|2(?:22[1-9]|720)\d{12}|3[47]\d{13}"
     rb"|3(?:0[0-5]|[68]\d)\d{11}|35(?:2[89]|[3-8]\d)\d{12,15}|(?:6011|65\d\d|64[4-9]\d|62\d\d)\d{12,15}"
@@ -200,11 +200,13 @@ def find_cards(data: bytes) -> Iterator[Span]:
 
 
 def _card_from(data: bytes, groups: list[Span], number: int) -> int | None:
-    digits, before = b"", 0
+    digits, before, lines = b"", 0, 1
     for first, last in groups[number : number + 6]:
-        least = 4 if digits and data[before:first] == b"." else 3  # dots stand between thousands, too
+        gap = data[before:first] if digits else b""
+        least = 4 if gap == b"." else 3  # dots stand between thousands, too
+        lines += b"\n" in gap  # a card goes over two of them at most, a column of numbers over more
         before = last
-        if last - first < least or len(digits) + last - first > 19:  # nobody writes a card in single digits
+        if lines > 2 or last - first < least or len(digits) + last - first > 19:  # nobody writes single digits
             return None
         digits += data[first:last]
         if len(digits) > 12 and _ISSUERS.fullmatch(digits) and _luhn(digits) and not data[last : last + 1].isalpha():
@@ -295,6 +297,9 @@ _ASSIGNED = compile_pattern(
     r"[\"']?(?:: {0,2}| ?:?= ?| ?=> ?))"
     r"[\"']?([A-Za-z0-9+/_.!@#$%^&~=-]{8,})"
 )
+_COOKIE = compile_pattern(
+    r"(?i)\b(?:set-)?cookie[\"']?: {0,2}[\"']?([\w.$-]{1,64}=[^\s;\"']+(?:; ?[^\s=;\"'][^\r\n;\"']*)*)"
+)
 _IN_URL = compile_pattern(r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/@:]{0,64}:([^\s/@]{1,128})@")
 _LETTER = re.compile(rb"[A-Za-z]")
 
@@ -303,7 +308,7 @@ def find_secrets(data: bytes) -> Iterator[Span]:
     """Yield keys and tokens with a vendor's prefix, JWTs, bearer tokens, private keys, and what is assigned to one.
 
     An assigned value (`password: …`) has a letter and a digit: prose behind such a word has none. Whatever stands for
-    a password in a URL is one.
+    a password in a URL is one, and so are all values of a cookie's header.
     """
     for match in _IN_URL.finditer(data) if b"://" in data else ():
         yield match.span(1)
@@ -320,6 +325,10 @@ def find_secrets(data: bytes) -> Iterator[Span]:
     for match in _ASSIGNED.finditer(data):
         start, end = match.span(1)
         if _DIGITS.search(data, start, end) is not None and _LETTER.search(data, start, end) is not None:
+            yield start, end
+    for match in _COOKIE.finditer(data):
+        start, end = match.span(1)
+        if _DIGITS.search(data, start, end) is not None:
             yield start, end
 
 

@@ -25,6 +25,7 @@ FOUND = [  # kind, text with what is found between ‹ ›
     ("card", "‹5555555555554444› or ‹378282246310005›"),
     ("card", "2024 ‹4111 1111 1111 1111› 12/27"),
     ("card", "‹4111–1111–1111–1111›, ‹4111  1111  1111  1111›"),
+    ("card", "‹4111 1111\n1111 1111›, ‹4111-1111-1111\r\n1111›"),
     ("iban", "‹DE89 3704 0044 0532 0130 00›"),
     ("iban", "‹DE89370400440532013000› BIC COBADEFF"),
     ("iban", "‹GB29 NWBK 6016 1331 9268 19› and ‹at611904300234573201›"),
@@ -46,6 +47,8 @@ FOUND = [  # kind, text with what is found between ‹ ›
     ("secret", 'ENCRYPTION_KEY=‹abcd1234efgh5678›, "accessToken":"‹abcd1234efgh5678›"'),
     ("secret", "my password is ‹hunter2secret›; das Passwort lautet ‹geheim123456›"),
     ("secret", "Authorization: Basic ‹dXNlcjpwYXNzd29yZDEyMw==›"),
+    ("secret", "Cookie: ‹sid=s3cr3t1234; theme=dark›\nSet-Cookie: ‹id=a3fWa1; Path=/; HttpOnly›\nHost: x"),
+    ("secret", """curl -H 'Cookie: ‹sid=s3cr3t1234›' and {"cookie": "‹sid=s3cr3t1234›"}"""),
     ("secret", "https://bob:‹secret›@host/x and redis://:‹p4ss›@cache:6379"),
     ("secret", "‹whsec_aBcDeFgHiJ0123456789›, ‹ya29.a0AfH6SMBabcdefghijkl›, ‹key-0123456789abcdef0123456789abcdef›"),
     ("secret", "‹-----BEGIN RSA PRIVATE KEY-----\nMIIEow9=\n-----END RSA PRIVATE KEY-----›"),
@@ -64,6 +67,8 @@ NOTHING = [
     "550e8400-e29b-41d4-a716-446655440000, 123-45-6789, 12345-6789",
     "3.141592653589793, 0.123456789012345, x+12345678",
     "4111111111111112",  # Luhn says no
+    "4111\n1111\n1111\n1111",  # a column
+    "A cookie: 2 eggs, 100 g of sugar; cookie: settings=off and cookies=2; Cookie: a small file",
     "DE89 3704 0044 0532 0130 01, DE99",  # 97 says no
     "git@github.com:org/repo.git",
     "sk-learn-compatible-estimators-here, task-force-in-the-making-of-things",
@@ -99,8 +104,19 @@ def test_what_only_looks_like_it_is_left_alone(text: str) -> None:
 
 UNITS = ["1", "1 ", "411 ", "a@b.cc ", "a@", "+1 ", "DE89 ", "eyJaaaaaaaa.aaaaaaaa ", "+49 171 2345678 ", "call me "]
 UNITS += ["password: a1 ", "api_key=", "SG.a1234567890123456.", "4111.", "a%40", "gsk_1"]
+UNITS += ["4111\n", "cookie: ", "cookie: a=1", "; a=1"]
 UNITS += ["a://b:c", "_token=", "://", "4111  ", "is "]
-UNITS += ["030 12 ", "4111 1111 1111 1111 ", "sk-", "-----BEGIN PRIVATE KEY-----", "(", "é@é.éé "]
+UNITS += [
+    "030 12 ",
+    "4111 1111 1111 1111 ",
+    "4111\n",
+    "cookie: ",
+    "cookie: a=1",
+    "sk-",
+    "-----BEGIN PRIVATE KEY-----",
+    "(",
+    "é@é.éé ",
+]
 
 
 @pytest.mark.parametrize("text", ["a\u212ab1234567890123456", "a\u212a\u212a12" + "3" * 20])
