@@ -59,6 +59,7 @@ class JudgeWork:
         self._suite = suite
         self._metrics = metrics
         self._reasons = ReasonWatch()
+        self._down: set[str] = set()  # endpoints of which that was said
         self._requests = ForgetRequests(settings)
         self._forgotten = ForgottenConversations()
         self._overruns = Overruns()
@@ -94,7 +95,7 @@ class JudgeWork:
         self._loop = self._loop or asyncio.get_running_loop()
         self.sender.end(processor.partition, processor.forget())
         docket = processor.docket
-        calls, alone, trials = self.sender.capacity(processor.partition, docket.endpoints_awaited(), docket.suspects)
+        calls, alone, trials = self.sender.capacity(processor.partition, docket.lines_awaited(), docket.suspects)
         return processor.process(records.get(self._topic, ()), time.time(), calls, alone=alone, trials=trials)
 
     async def follow_requests(self) -> bool:
@@ -139,8 +140,9 @@ class JudgeWork:
         """Show queue, calls and money, and say what is over."""
         metrics, sender, now = self._metrics, self.sender, time.time()
         for name, endpoint in sender.endpoints.items():
-            metrics.set("judge_in_flight_requests", sender.in_flight(name), name)
+            metrics.set("judge_in_flight_requests", endpoint.in_flight, name)
             metrics.set("judge_circuit_open", float(endpoint.is_suspect), name)
+            self._say_whether_down(name, endpoint)
             if self._partitions and processors:
                 endpoint.take_share(len(processors) / self._partitions)
         dockets = [processor.docket for processor in processors]
@@ -151,6 +153,16 @@ class JudgeWork:
             metrics.set("judge_budget_remaining", sum(docket.left(now) or 0 for docket in dockets) / NANO)
         for change in self._reasons.on_time(time.monotonic()):
             logger.info("judge %s: no verdict without a value for the reason %s any more", change.judge, change.reason)
+
+    def _say_whether_down(self, name: str, endpoint: ThrottledEndpoint) -> None:
+        """Say once when an endpoint is left alone, and once when it answers again: a panel may decide without it."""
+        if endpoint.is_suspect and name not in self._down:
+            self._down.add(name)
+            msg = "endpoint %s: it fails, and one call at a time tries it; judges that need it wait: %s"
+            logger.warning(msg, name, endpoint.failure)
+        elif not endpoint.is_suspect and name in self._down:
+            self._down.remove(name)
+            logger.info("endpoint %s: it answers again", name)
 
     def _send(self, processor: DocketProcessor, result: JudgedResult) -> None:
         for verdict in result.verdicts:

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from turnsignal.agents.commands.judged import explain_unqueued, explain_verdict, explain_waiting
+from turnsignal.agents.commands.judged import choose_judged, explain_unqueued, explain_verdict, explain_waiting
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import Recording
 from turnsignal.agents.files.recognising import HowToRead, read_how
@@ -185,24 +185,25 @@ def from_kafka(settings: Settings, conversation_id: str) -> StoredConversation:
         {name: exchange.get(name) for name in ("turn_id", "stage", "row")}
         for exchange in _read_topic(settings, names["exchanges"], key, stored)
     ]
-    if not stored.queued:
-        stored.unqueued = _why_unqueued(settings, stored)
+    if (suite := _suite_in_force(settings, stored)) is not None:
+        if not stored.queued:
+            stored.unqueued = explain_unqueued(suite, conversation_id)
+        stored.queued = choose_judged(suite, stored.queued)
     for row in _read_topic(settings, names["conversations"], key, stored):
         stored.summary = row
     stored.kept = _ask_worker(settings, conversation_id, stored)
     return stored
 
 
-def _why_unqueued(settings: Settings, stored: StoredConversation) -> str:
-    """Say why no exchange is in the queue of the judges, by the suite in force; "" where that is not known."""
+def _suite_in_force(settings: Settings, stored: StoredConversation) -> Suite | None:
+    """Return the suite whose judges are asked; None where that is not known, or nothing is there to be judged."""
     if not stored.rows:
-        return ""
+        return None
     try:
-        suite = load_suite(settings.suite)
+        return load_suite(settings.suite)
     except ConfigError as error:
         stored.notes.append(f"which judges there are is not known: {error}")
-        return ""
-    return explain_unqueued(suite, stored.conversation_id)
+        return None
 
 
 def _read_topic(settings: Settings, topic: str, key: bytes, stored: StoredConversation) -> Iterator[Mapping[str, Any]]:

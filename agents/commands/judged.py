@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from turnsignal.agents.report.escaping import safe
+from turnsignal.stream.judging.judges import readable_rubric
 from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.records.scores import Stage
 from turnsignal.stream.suite import Suite
@@ -42,7 +43,7 @@ def explain_verdict(row: Mapping[str, Any]) -> Iterator[str]:
 
 
 def explain_waiting(queued: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Choose the exchanges that wait for a judge. Which judges there are stands in the suite, and is not known here.
+    """Describe the exchanges that wait for a judge.
 
     queued: exchanges of a conversation in the judges' queue; rows: its score rows.
     """
@@ -51,7 +52,14 @@ def explain_waiting(queued: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[
     for exchange in queued:
         if exchange.get("row") not in judged | replaced:
             what = f"turn {safe(exchange.get('turn_id'), 80)}, {safe(exchange.get('stage'), 20)}"
-            yield f"  [yellow]not judged: waits, if a judge is asked about this stage[/yellow]  {what}"
+            yield f"  [yellow]not judged: waits[/yellow]  {what}"
+
+
+def choose_judged(suite: Suite, queued: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the exchanges of a queue that a judge of the suite is asked about, as far as that can be known here."""
+    rubrics = [readable_rubric(part) for part in suite.judges]
+    stages = {rubric.stage for rubric in rubrics if rubric is not None}
+    return [exchange for exchange in queued if None in rubrics or exchange.get("stage") in stages]
 
 
 def explain_unqueued(suite: Suite, conversation_id: str) -> str:

@@ -125,18 +125,17 @@ class _Run:
 
     async def ask_all(self, exchanges: Sequence[ExchangeRecord], judges: Sequence[Judge]) -> list[Verdict]:
         endpoints = {name: ThrottledEndpoint(provider, part) for name, (provider, part) in self._providers.items()}
-        work: dict[str, list[tuple[int, Judge, ExchangeRecord]]] = {name: [] for name in endpoints}
+        work: dict[tuple[str, ...], list[tuple[int, Judge, ExchangeRecord]]] = {each.endpoints: [] for each in judges}
         for at, exchange in enumerate(exchanges):  # judges side by side, so that none has spent a budget before another
             for which, judge in enumerate(judges):
                 if exchange.stage == judge.chosen.rubric.stage:
-                    work[judge.endpoint_name].append((which * len(exchanges) + at, judge, exchange))
+                    work[judge.endpoints].append((which * len(exchanges) + at, judge, exchange))
         verdicts: dict[int, Verdict] = {}
         try:
             async with asyncio.TaskGroup() as tasks:
-                for name, waiting in work.items():
-                    # An exchange's deadline runs from the moment that it is taken up, so no more than fit are.
+                for names, waiting in work.items():
                     todo = iter(waiting)
-                    for _ in range(self._providers[name][1].at_once):
+                    for _ in range(min(endpoints[name].at_once for name in names)):
                         tasks.create_task(self._ask_some(todo, endpoints, verdicts))
         finally:
             await asyncio.gather(*(endpoint.close() for endpoint in endpoints.values()))

@@ -14,13 +14,15 @@ from turnsignal.stream.records.verdicts import Verdict
 class ProbedJudge(NamedTuple):
     """What probes came to for one judge.
 
-    asked: exchanges that it was asked about first; cost: of all calls; unscored: reason → verdicts without a value.
+    asked: exchanges that it was asked about first; cost: of all calls; price_known: whether it is known what they cost;
+    unscored: reason → verdicts without a value.
     """
 
     judge: str
     asked: int
     flips: list[Flips]
     cost: float
+    price_known: bool
     unscored: dict[str, int]
 
 
@@ -52,4 +54,4 @@ def _probe(
     flips = [count_flips(name, rubric, [(b, a) for probe, b, a in answered if probe == name]) for name in PROBES]
     cost = sum(round(verdict.cost * NANO) for verdict in [*first, *again]) / NANO
     unscored = Counter(str(verdict.unscored) for verdict in [*first, *again] if verdict.unscored)
-    return ProbedJudge(judge.part.name, len(first), flips, cost, dict(unscored.most_common()))
+    return ProbedJudge(judge.part.name, len(first), flips, cost, judge.price is not None, dict(unscored.most_common()))

@@ -67,7 +67,7 @@ WORKER_FAMILIES: Mapping[str, Family] = {
         "histogram", ("endpoint",), "Request to reply of a judge's endpoint.", apps=(JUDGE,), bounds=LATENCY_BOUNDS
     ),
     "judge_in_flight_requests": Family(
-        "gauge", ("endpoint",), "Calls that are reserved and have no answer yet.", apps=(JUDGE,)
+        "gauge", ("endpoint",), "Requests that are sent and have no answer yet.", apps=(JUDGE,)
     ),
     "judge_circuit_open": Family(
         "gauge", ("endpoint",), "1 while an endpoint is left alone after failures in a row.", apps=(JUDGE,)

@@ -1,5 +1,8 @@
 """Sending: the calls of all partitions of a worker, as many at once as their endpoints take, each partition its part.
 
+A judge's calls stand in a line, by all the endpoints that they may need: those of a panel wait for each of them, and
+hold up nobody who needs another one alone.
+
 A call is sent when its docket's commit is safe. Somewhat more are named than go out at once, so that a place that
 becomes free is taken at once and not after the next commit; what waits for a place was not sent, and costs nothing.
 
@@ -35,8 +38,8 @@ HOLD = 5.0  #: seconds for which a call may still end the worker at once: so lon
 class Capacity(NamedTuple):
     """What a partition may reserve now.
 
-    calls: how many, by endpoint; alone: one call at all, of a suspect, as nothing else is in flight; trials: endpoints
-    that have failed, which the one call is to try.
+    calls: how many, by line; alone: one call at all, of a suspect, as nothing else is in flight; trials: lines of which
+    an endpoint has failed, which the one call is to try.
     """
 
     calls: dict[str, int]
@@ -69,44 +72,46 @@ class CallSender:
         on_room: Callable[[int], None],
         hold: float = HOLD,
     ) -> None:
+        judges = list(judges)
         self.endpoints = endpoints
         self._askers = {judge.digest: make_asker(judge, endpoints) for judge in judges}
+        self._lines = {judge.line: judge.endpoints for judge in judges}
+        self._beside = {  # line → those that share an endpoint with it, itself among them
+            line: {other for other, theirs in self._lines.items() if not set(theirs).isdisjoint(mine)}
+            for line, mine in self._lines.items()
+        }
         self._on_room = on_room
         self._hold = hold
         self._flying: defaultdict[int, dict[asyncio.Task[None], _Flight]] = defaultdict(dict)  # by partition
-        self._counts: defaultdict[str, Counter[int]] = defaultdict(Counter)  # endpoint → partition → calls in flight
-        self._wanting: defaultdict[str, set[int]] = defaultdict(set)  # endpoint → partitions where calls wait
+        self._counts: defaultdict[str, Counter[int]] = defaultdict(Counter)  # line → partition → calls in flight
+        self._wanting: defaultdict[str, set[int]] = defaultdict(set)  # line → partitions where calls wait
         self._alone: int | None = None  # the partition that has all endpoints for its suspects
-        self._suspects: set[str] = set()  # their endpoints
+        self._suspects: set[str] = set()  # their lines
         self._timer: asyncio.TimerHandle | None = None
         self._resting = float("-inf")  # until when no suspect is sent, on the loop's clock
         self._is_said = False  # that others wait for suspects
         self._leaving: set[int] = set()  # partitions that may be another worker's soon
 
-    def in_flight(self, name: str) -> int:
-        """Return how many calls to an endpoint have no answer yet."""
-        return self._counts[name].total()
-
     def capacity(self, partition: int, wanted: Collection[str], suspects: Collection[str] = ()) -> Capacity:
         """Return what a partition may reserve now.
 
-        wanted: endpoints that it has calls for; suspects: those of suspects.
+        wanted: lines that it has calls for; suspects: those of suspects.
         """
         if partition in self._leaving:
             return Capacity({})
-        for name in self.endpoints:
-            (self._wanting[name].add if name in wanted else self._wanting[name].discard)(partition)
+        for line in self._lines:
+            (self._wanting[line].add if line in wanted else self._wanting[line].discard)(partition)
         self._claim(partition, suspects)
         if self._alone is None:
             return self._capacity(partition, wanted)
         if tried := [flight for flight in self._flying[self._alone].values() if flight.call.is_suspect]:
             if self._is_young(tried):
                 return Capacity({}, partition == self._alone)
-            taken = {flight.call.judge.endpoint_name for flight in tried}
+            taken = set().union(*(self._beside[flight.call.judge.line] for flight in tried))
             return self._capacity(partition, wanted, taken)
-        free = {name for name in self._suspects if not self.in_flight(name)}
+        free = {line for line in self._suspects if not any(self._counts[other].total() for other in self._beside[line])}
         if not free:  # what hangs there began before
-            return self._capacity(partition, wanted, self._suspects)
+            return self._capacity(partition, wanted, set().union(*(self._beside[line] for line in self._suspects)))
         if partition != self._alone or self._is_young(
             flight for flights in self._flying.values() for flight in flights.values()
         ):
@@ -120,7 +125,7 @@ class CallSender:
             marks = CallMarks(tells=not call.is_suspect)
             task = loop.create_task(self._send(call, marks, on_answer))
             self._flying[partition][task] = _Flight(call, loop.time(), marks)
-            self._counts[call.judge.endpoint_name][partition] += 1
+            self._counts[call.judge.line][partition] += 1
             task.add_done_callback(lambda done: self._end(partition, done))
 
     def drop(self, partition: int) -> None:
@@ -194,17 +199,16 @@ class CallSender:
 
     def _end(self, partition: int, task: asyncio.Task[None]) -> None:
         flight = self._flying[partition].pop(task)
-        name = flight.call.judge.endpoint_name
+        line = flight.call.judge.line
         if flight.call.is_suspect:
             now = asyncio.get_running_loop().time()
             self._resting = now + (now - flight.began)
             if self._alone is not None:
                 self._release()
-        self._counts[name][partition] -= 1
+        self._counts[line][partition] -= 1
         self._on_room(partition)
-        for other in list(self._wanting[name]):
-            if other != partition:
-                self._on_room(other)
+        for other in set().union(*(self._wanting[beside] for beside in self._beside[line])) - {partition}:
+            self._on_room(other)
         if self._alone is not None:
             self._on_room(self._alone)
 
@@ -212,7 +216,7 @@ class CallSender:
         """Let a partition have all endpoints for itself while one of its suspects can be asked about."""
         if self._alone is not None and self._alone != partition:
             return
-        ready = {name for name in suspects if not self.endpoints[name].open_for}
+        ready = {line for line in suspects if not any(self.endpoints[name].open_for for name in self._lines[line])}
         self._suspects = set() if ready and self._rests(partition) else ready
         if self._suspects:
             self._alone = partition
@@ -260,23 +264,36 @@ class CallSender:
         return True
 
     def _capacity(self, partition: int, wanted: Collection[str], taken: Collection[str] = ()) -> Capacity:
-        """Return what a partition may reserve by the endpoints alone. taken: those that a suspect has for itself."""
-        calls = {name: self._room(name, partition) for name in wanted if name not in taken}
-        return Capacity(calls, trials=tuple(name for name in calls if self.endpoints[name].is_suspect))
+        """Return what a partition may reserve by the endpoints alone. taken: lines that a suspect has for itself."""
+        calls = {line: self._room(line, partition) for line in wanted if line not in taken}
+        return Capacity(calls, trials=tuple(line for line in calls if self._suspected(line)))
 
-    def _room(self, name: str, partition: int) -> int:
-        endpoint, flying = self.endpoints[name], self._counts[name]
-        if endpoint.is_suspect:
-            return int(flying.total() <= endpoint.yielding and not endpoint.open_for)
-        most = endpoint.at_once + max(1, int(endpoint.at_once * AHEAD))
+    def _room(self, line: str, partition: int) -> int:
+        flying = self._counts[line]
+        if suspected := self._suspected(line):
+            return int(all(self._may_be_tried(name) for name in suspected))
+        endpoints = [self.endpoints[name] for name in self._lines[line]]
+        at_once = min(endpoint.at_once for endpoint in endpoints)
+        most = at_once + max(1, int(at_once * AHEAD))
         free, own = most - flying.total(), flying[partition]
-        if endpoint.rate is not None:  # what waits for its minute need not be named, as its money is held back
-            free = min(free, max(1, int(endpoint.rate * PACED)) - self._unsent(name))
-        others = len(self._wanting[name] - {partition})
+        rates = [endpoint.rate for endpoint in endpoints if endpoint.rate is not None]
+        if rates:  # what waits for its minute need not be named, as its money is held back
+            free = min(free, max(1, int(min(rates) * PACED)) - self._unsent(line))
+        others = len(self._wanting[line] - {partition})
         share = max(1, most // (others + 1)) - own if others else free
         return max(0, min(free, share))
 
-    def _unsent(self, name: str) -> int:
-        """Count the calls to an endpoint for which no request went out."""
+    def _suspected(self, line: str) -> list[str]:
+        """Return the endpoints of a line that one call at a time is to try."""
+        return [name for name in self._lines[line] if self.endpoints[name].is_suspect]
+
+    def _may_be_tried(self, name: str) -> bool:
+        """Say whether an endpoint may be tried now, as all in flight that may need it have failed there before."""
+        endpoint = self.endpoints[name]
+        flying = sum(self._counts[line].total() for line, endpoints in self._lines.items() if name in endpoints)
+        return flying <= endpoint.yielding and not endpoint.open_for
+
+    def _unsent(self, line: str) -> int:
+        """Count the calls of a line for which no request went out."""
         flights = chain.from_iterable(flying.values() for flying in self._flying.values())
-        return sum(not flight.marks.is_sent and flight.call.judge.endpoint_name == name for flight in flights)
+        return sum(not flight.marks.is_sent and flight.call.judge.line == line for flight in flights)

@@ -86,6 +86,7 @@ class ThrottledEndpoint:
         self.at_once = part.at_once
         self.rate: float | None = None  #: calls a second that go out at most, None where nobody says so
         self.has_overrun = False  #: whether it has counted more tokens than a call allows it, which was said
+        self.in_flight = 0  #: requests without an answer yet
         self.yielding = 0  #: exchanges in flight with which it failed, and which let others try it first
         self.take_share(1.0)
 
@@ -101,6 +102,11 @@ class ThrottledEndpoint:
     def is_suspect(self) -> bool:
         """Whether the endpoint has failed so often in a row that one call at a time tries it."""
         return self._breaker.is_suspect
+
+    @property
+    def failure(self) -> str:
+        """What last said that the endpoint fails as a whole, "" before anything did."""
+        return "" if self._last is None else str(self._last)
 
     @property
     def open_for(self) -> float:
@@ -181,9 +187,11 @@ class ThrottledEndpoint:
         would hold its place for ever.
         """
         asking = asyncio.ensure_future(self._provider.ask(call))
+        self.in_flight += 1
         try:
             await asyncio.wait({asking})
         finally:
+            self.in_flight -= 1
             if not asking.done():
                 asking.cancel()
                 asking.add_done_callback(lambda late: late.cancelled() or late.exception())  # nobody else looks at it

@@ -45,7 +45,8 @@ def summarize(judge: Judge, verdicts: Sequence[Verdict]) -> dict[str, Any]:
         "no_mean": f"{lost:,} of {len(verdicts):,} exchanges were not judged, those that need a model before others"
         if is_left
         else "",
-        "also": {name: _also(scored, values) for name, values in judge.chosen.rubric.also.items()},
+        "also": {name: _also(() if is_left else scored, of) for name, of in judge.chosen.rubric.also.items()},
+        "labelled": sum(bool(verdict.label or verdict.claims) for verdict in scored),
         "decided_by": dict(Counter(str(verdict.decided_by) for verdict in scored).most_common()),
         "cascade": None if agreement is None else agreement._asdict(),
         "labels": dict(labels.most_common()),
@@ -117,7 +118,8 @@ def _notes(row: Mapping[str, Any]) -> Iterator[Text]:
     if row["labels"]:
         yield Text(f"{name}: " + ", ".join(f"{label} {n:,}" for label, n in row["labels"].items()))
     for other, value in row["also"].items():
-        yield Text(f"{name}, {other}: " + ("–" if value is None else f"{value:.3f}"))
+        few = f", of the {row['labelled']:,} with a label" if row["labelled"] < row["judged"] else ""
+        yield Text(f"{name}, {other}: " + ("–" if value is None else f"{value:.3f}{few}"))
     if row["no_mean"]:
         yield Text(f"{name}: no mean, as {row['no_mean']}")
     if row["unscored"]:
@@ -160,8 +162,14 @@ def summarize_probed(probed: ProbedJudge) -> dict[str, Any]:
         }
         for flips in probed.flips
     ]
-    about = {"judge": probed.judge, "asked": probed.asked, "cost": probed.cost, "unscored": probed.unscored}
-    return about | {"probes": probes}
+    return {
+        "judge": probed.judge,
+        "asked": probed.asked,
+        "cost": probed.cost,
+        "price_known": probed.price_known,
+        "unscored": probed.unscored,
+        "probes": probes,
+    }
 
 
 def format_probed(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
@@ -176,5 +184,6 @@ def format_probed(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]
             add(table, (row["judge"], probe["probe"], f"{probe['compared']:,}", f"{probe['flipped']:,}", *known))
     yield shown
     for row in rows:
-        yield Text(f"{row['judge']}: {row['asked']:,} exchanges; all calls together {row['cost']:.4f}")
+        cost = f"{row['cost']:.4f}" if row["price_known"] else "? (no price in [judging.prices])"
+        yield Text(f"{row['judge']}: {row['asked']:,} exchanges; all calls together {cost}")
         yield from _unscored(row)

@@ -102,7 +102,7 @@ class JudgeWorker:
     async def _judge(self, records: Sequence[FakeRecord], time: float) -> list[FakeRecord]:
         verdicts: list[FakeRecord] = []
         while True:
-            capacity = self._sender.capacity(0, self._processor.docket.endpoints_awaited()).calls
+            capacity = self._sender.capacity(0, self._processor.docket.lines_awaited()).calls
             batch = self._processor.process(records, time, capacity)
             records = records[(batch.consumed or {})[_TOPIC] :]
             self._processor.accept(batch)

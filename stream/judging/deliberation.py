@@ -11,7 +11,7 @@ from turnsignal.stream.judging.inquiry import JUDGE, Judgement
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.judging.verdicts import judgement_of
-from turnsignal.stream.records.verdicts import Verdict, VerdictStep
+from turnsignal.stream.records.verdicts import LOST, Verdict, VerdictStep
 
 RULES, SMALL, JUROR, JURY = "rules", "small", "juror", "jury"
 
@@ -79,7 +79,9 @@ class Deliberation:
         if judgement.value is not None:
             self._before = judgement.value
         if not self._to_come:
-            self._end(judgement if judgement.value is not None or self._sure is None else self._sure)
+            # An anchor whose last step failed was to be measured by it: others of its kind wait for what becomes of it.
+            decides = judgement.value is not None or judgement.unscored in LOST
+            self._end(judgement if decides or self._sure is None else self._sure)
         elif not is_sure:
             self._ask_next()
         elif self._is_anchor:

@@ -20,13 +20,11 @@ from turnsignal.stream.judging.deliberation import Deliberation, is_measured
 from turnsignal.stream.judging.docket_entries import (
     ATTEMPTS,
     SUSPECT,
-    AskedQuestion,
     DocketResult,
     HeldExchange,
     Question,
     QueuedExchange,
     ReservedCall,
-    RuledQuestion,
 )
 from turnsignal.stream.judging.docket_state import STATE, VERSION, StoredDocket, decode_docket
 from turnsignal.stream.judging.exchanges import ExchangeRecord
@@ -37,8 +35,9 @@ from turnsignal.stream.judging.pacing import BudgetPacer
 from turnsignal.stream.judging.remembered import RememberedAnswers
 from turnsignal.stream.judging.repeats import greatest_price
 from turnsignal.stream.judging.sampling import is_sampled
+from turnsignal.stream.judging.sure_steps import SureSteps
 from turnsignal.stream.judging.verdicts import inclusion, make_unjudged, make_verdict, readable, sampled_out
-from turnsignal.stream.records.verdicts import LOST, Unjudged, Verdict
+from turnsignal.stream.records.verdicts import Unjudged, Verdict
 
 MOST_HELD = 1_000  #: exchanges from the lowest undecided one on
 MOST_BYTES = 16_000_000  #: of exchanges that wait or are asked about
@@ -74,8 +73,7 @@ class Docket:
         self._position = self._next = position
         self._held: dict[int, HeldExchange] = {}
         self._waiting: OrderedDict[Question, Material] = OrderedDict()
-        self._ruled: dict[Question, RuledQuestion] = {}  # decided without a call, as is the question before it
-        self._asked: dict[str, AskedQuestion] = {}  # judge → the last question that needs a call
+        self._sure = SureSteps()
         self._in_flight: dict[Question, ReservedCall] = {}
         self._lost: dict[Question, int] = {}  # in flight at so many kills
         self._answers = RememberedAnswers(store or {})
@@ -128,15 +126,15 @@ class Docket:
         """Return what of the day's budget is neither spent nor held back, in billionths; None without a budget."""
         return self._budget.left(int(now // DAY))
 
-    def endpoints_awaited(self) -> set[str]:
-        """Return the lines on which calls wait to be named."""
-        return {self._judges[digest].endpoint_name for digest in {question.judge for question in self._waiting}}
+    def lines_awaited(self) -> set[str]:
+        """Return the lines in which calls wait to be named."""
+        return {self._judges[digest].line for digest in {question.judge for question in self._waiting}}
 
     @property
     def suspects(self) -> set[str]:
-        """The endpoints of exchanges that are to be asked about alone, as workers ended while they were in flight."""
+        """The lines of exchanges that are to be asked about alone, as workers ended while they were in flight."""
         return {
-            self._judges[question.judge].endpoint_name
+            self._judges[question.judge].line
             for question, ends in self._lost.items()
             if ends >= SUSPECT and (question in self._waiting or question in self._in_flight)
         }
@@ -180,9 +178,9 @@ class Docket:
         held = self._held.setdefault(offset, HeldExchange(None, 0.0, 0))
         for question in [question for question in self._lost if question.offset == offset]:
             del self._lost[question]
-        for waiting in (self._waiting, self._ruled):
-            for question in [question for question in waiting if question.offset == offset]:
-                del waiting[question]
+        for question in [question for question in self._waiting if question.offset == offset]:
+            del self._waiting[question]
+        self._sure.drop(offset)
         held.decided |= self._judges.keys()
         self._let_go(held)
 
@@ -217,13 +215,13 @@ class Docket:
     ) -> None:
         """Reserve calls, the oldest exchanges first; decide what is too old or has no money left.
 
-        now: seconds since 1970; a clock that is set back gives no money anew; capacity: calls by
-        endpoint; alone: reserve one, of a suspect, as nothing is in flight; trials: endpoints that may be down, which
-        the newest exchange tries, as those that have failed are among the oldest.
+        now: seconds since 1970; a clock that is set back gives no money anew; capacity: calls by line; alone: reserve
+        one, of a suspect, as nothing is in flight; trials: lines that may be down, which the newest exchange tries, as
+        those that have failed are among the oldest.
         """
         if self._budget.look_at(int(now // DAY)):
             self._answers.forget_old(now)
-            self._asked.clear()  # there is money again
+            self._sure.on_money()
         left, sweeps = dict(capacity), abs(now - self._swept) >= 1.0
         if sweeps:
             self._swept = now
@@ -238,7 +236,7 @@ class Docket:
                 continue
             if (self._lost.get(question, 0) >= SUSPECT) != alone:
                 continue
-            if left.get(judge.endpoint_name, 0) <= 0:
+            if left.get(judge.line, 0) <= 0:
                 if not sweeps and not any(room > 0 for room in left.values()):
                     break  # how old the others are is asked once a second
                 continue
@@ -253,7 +251,7 @@ class Docket:
                 del self._waiting[question]
                 self._in_flight[question] = call
                 self._calls.append(call)
-                left[judge.endpoint_name] -= 1
+                left[judge.line] -= 1
                 left = {} if alone else left
             else:
                 left = {}  # until a call in flight is settled
@@ -270,6 +268,7 @@ class Docket:
         verdict = readable(verdict, call.exchange, call.judge)
         if verdict.unscored is None and not is_measured(call.judge, call.exchange):
             self._answers.remember(call.judge, call.material, verdict)
+        verdict = self._sure.on_answer(question, verdict)
         del self._in_flight[question]
         cost = min(MOST_MONEY, max(0, cost))
         if cost > call.most or self._overruns.knows(question.judge):
@@ -341,7 +340,7 @@ class Docket:
             detail = f"it was asked about at {ATTEMPTS} ends of a worker, and is not asked about again"
             self._decide(question, make_unjudged(exchange, judge, Unjudged.ERROR, detail))
         elif (decided := Deliberation(judge, exchange).judgement) is not None:
-            self._ruled[question] = RuledQuestion(decided, self._asked.get(question.judge, AskedQuestion()))
+            self._sure.on_ruled(question, decided)
         else:
             try:
                 material = collect_material(exchange, judge.chosen.rubric, judge.part.max_input)
@@ -349,7 +348,7 @@ class Docket:
                 self._pacer.on_decided(0)
                 self._decide(question, make_unjudged(exchange, judge, error.reason, error.detail))
                 return
-            self._asked[question.judge] = AskedQuestion(question)
+            self._sure.on_asked(question)
             known = None if is_measured(judge, exchange) else self._answers.find(judge, material)
             if known is None:
                 self._waiting[question] = material
@@ -368,10 +367,7 @@ class Docket:
     def _decide(self, question: Question, verdict: Verdict) -> None:
         verdict.inclusion *= self._held[question.offset].part
         self._waiting.pop(question, None)
-        if self._ruled.pop(question, None) is None and verdict.unscored in LOST:
-            for asked in (self._asked.get(question.judge), *(ruled.before for ruled in self._ruled.values())):
-                if asked is not None and asked.question == question:
-                    asked.lost = verdict.unscored, verdict.reasoning
+        self._sure.on_decided(question, verdict)
         self._lost.pop(question, None)
         self._verdicts.append((self._held[question.offset].written, verdict))
         self._held[question.offset].decided.add(question.judge)
@@ -380,44 +376,41 @@ class Docket:
     def _give_way(self, now: float, down: Collection[str]) -> None:
         """Decide the oldest exchanges without their judges, where those use up the room that judges elsewhere want.
 
-        An endpoint that is down or slow holds up its own judges for max_age; those of others go on after a part of it.
+        An endpoint that is down or slow holds up its own judges for max_age; those of other lines go on after a part.
         """
         if self.room > self._most_held // 2:
             self._starved = None
         if self.room:
             return
-        busy = self.endpoints_awaited() | {call.judge.endpoint_name for call in self._in_flight.values()}
-        if all(judge.endpoint_name in busy for judge in self._judges.values()):
+        busy = self.lines_awaited() | {call.judge.line for call in self._in_flight.values()}
+        if all(judge.line in busy for judge in self._judges.values()):
             return
         self._starved = now if self._starved is None else self._starved
         if abs(now - self._starved) < PATIENCE * self._max_age:
             return
         oldest = self._position + max(1, self._most_held // 10)
-        for question in [question for question in (*self._waiting, *self._ruled) if question.offset < oldest]:
+        for question in [question for question in (*self._waiting, *self._sure) if question.offset < oldest]:
             judge = self._judges[question.judge]
-            name = judge.endpoint_name
-            why = "is down" if name in down else "answers more slowly than exchanges come"
-            detail = f"the endpoint {name} {why}, and judges at other endpoints went on without it"
-            reason = Unjudged.PROVIDER if name in down else Unjudged.TIMEOUT
+            is_down = judge.line in down
+            why = "is down" if is_down else "answers more slowly than exchanges come"
+            name = "the endpoint" if len(judge.endpoints) == 1 else "one of the endpoints"
+            detail = f"{name} {judge.line} {why}, and judges at other endpoints went on without it"
+            reason = Unjudged.PROVIDER if is_down else Unjudged.TIMEOUT
             self._decide(question, _unjudged(self._held[question.offset], judge, reason, detail))
 
     def _decide_ruled(self) -> None:
-        """Decide what the rules are sure of, as soon as it is known what became of the question before it.
-
-        Where that was lost, so is this: else, while an endpoint is down or the money is spent, only what the rules are
-        sure of would have a value, and the mean would move although no answer is another one.
-        """
-        for question, ruled in list(self._ruled.items()):
-            if ruled.before.question in self._waiting or ruled.before.question in self._in_flight:
-                continue
+        """Decide what the rules are sure of, as soon as it is known what became of the question before it."""
+        for question, judgement, lost in self._sure.ready(
+            lambda each: each in self._waiting or each in self._in_flight
+        ):
             held, judge = self._held[question.offset], self._judges[question.judge]
             assert held.exchange is not None, "what waits is held"
-            if ruled.before.lost is None:
+            if lost is None:
                 self._pacer.on_decided(0)
-                verdict = make_verdict(held.exchange, judge, ruled.judgement)
+                verdict = make_verdict(held.exchange, judge, judgement)
             else:
-                verdict = _unjudged(held, judge, *ruled.before.lost)
-            verdict.decided_by = ruled.judgement.decided_by
+                verdict = _unjudged(held, judge, *lost)
+            verdict.decided_by = judgement.decided_by
             self._decide(question, verdict)
 
     def _in_turn(self, trials: Collection[str]) -> list[Question]:
@@ -425,7 +418,7 @@ class Docket:
         waiting = list(self._waiting)
         if not trials:
             return waiting
-        newest = [question for question in reversed(waiting) if self._judges[question.judge].endpoint_name in trials]
+        newest = [question for question in reversed(waiting) if self._judges[question.judge].line in trials]
         return [*dict.fromkeys([*newest, *waiting])]
 
     def _is_forgotten(self, conversation_id: str, written: float, requests: Collection[str]) -> bool:

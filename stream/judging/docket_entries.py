@@ -4,10 +4,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from turnsignal.stream.judging.exchanges import ExchangeRecord
-from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import Material
-from turnsignal.stream.records.verdicts import Unjudged, Verdict
+from turnsignal.stream.records.verdicts import Verdict
 
 ATTEMPTS = 3  #: times that an exchange may be in flight when a worker ends
 SUSPECT = ATTEMPTS - 1  #: such times, after which it is asked about while no other is
@@ -52,21 +51,6 @@ class Question(NamedTuple):
 
     offset: int
     judge: str
-
-
-@dataclass(slots=True)
-class AskedQuestion:
-    """A question that needs a call, None before the first. lost: why it has no value, also in words; None: it has."""
-
-    question: Question | None = None
-    lost: tuple[Unjudged, str] | None = None
-
-
-class RuledQuestion(NamedTuple):
-    """A question that the rules are sure of. before: the last one of its judge that needs a call."""
-
-    judgement: Judgement
-    before: AskedQuestion
 
 
 @dataclass(slots=True)

@@ -165,6 +165,16 @@ class Judge:
         """Name what its calls share limits with: the endpoint, or a function of a user's own."""
         return f"{PYTHON}:{self.model}" if self.endpoint == PYTHON else self.endpoint
 
+    @cached_property
+    def line(self) -> str:
+        """Name the line in which its exchanges wait: by all endpoints that they may need, as each can hold them up."""
+        return ", ".join(self.endpoints)
+
+    @cached_property
+    def endpoints(self) -> tuple[str, ...]:
+        """The names of the endpoints of all models that may be asked, in their order."""
+        return tuple(sorted({member.endpoint_name for member in self.members}))
+
     def cost(self, tokens_in: int, tokens_out: int) -> int:
         """Return what tokens cost, in billionths of the currency, rounded up; 0 where the price is not known."""
         if self.price is None:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.rubric import Ratio, Rubric
-from turnsignal.stream.records.verdicts import MAX_REASONING, Unjudged, Verdict
+from turnsignal.stream.records.verdicts import LOST, MAX_REASONING, Unjudged, Verdict
 
 HALF = 0.5  #: the threshold of a rubric that has none
 _EXACT = 1e-9
@@ -55,7 +55,8 @@ class JuryPart(_PanelPart):
     """Several models that decide together with the judge's own: always, or after a cascade where that is unsure.
 
     beside: the other models; decide: by the majority of good and bad, then the most frequent label among it, or by the
-    mean of values; quorum: jurors that must have a value, left out for more than half.
+    mean of values; quorum: jurors that must have a value, where others find nothing to look at, left out for more than
+    half. One that fails leaves all without: those that are left agree where it is easy, and their mean is another one.
     """
 
     beside: Annotated[tuple[_Model, ...], Field(min_length=1, max_length=10, strict=False)]
@@ -72,12 +73,18 @@ class JuryPart(_PanelPart):
 
     def conclude(self, votes: Sequence[Verdict], rubric: Rubric) -> Judgement:
         """Return what jurors come to together, with a reason where they come to nothing."""
+        failed = [vote for vote in votes if vote.unscored in LOST]
+        if failed:
+            detail = (
+                f"{len(failed)} of {len(votes)} jurors failed, first {failed[0].judge.asked}: {failed[0].reasoning}"
+            )
+            return Judgement(unscored=failed[0].unscored, reasoning=detail[:MAX_REASONING])
         valid = [vote for vote in votes if vote.value is not None]
-        failed = Counter(str(vote.unscored) for vote in votes if vote.value is None)
-        notes = "".join(f" {n} of {len(votes)} jurors have no value: {reason}." for reason, n in failed.items())
+        without = Counter(vote.unscored for vote in votes if vote.unscored is not None)
+        notes = "".join(f" {n} of {len(votes)} jurors have no value: {reason}." for reason, n in without.items())
         quorum = self.quorum or len(votes) // 2 + 1
-        if not valid and len(failed) == 1 and (reason := votes[0].unscored) is not None:
-            return Judgement(unscored=reason, reasoning=votes[0].reasoning)
+        if not valid and len(without) == 1:
+            return Judgement(unscored=votes[0].unscored, reasoning=votes[0].reasoning)
         if len(valid) < quorum:
             detail = f"expected a value of {quorum} jurors at least, got {len(valid)}.{notes}"
             return Judgement(unscored=Unjudged.QUORUM, reasoning=detail)

@@ -2,12 +2,9 @@
 
 from typing import NamedTuple
 
-from turnsignal.stream.records.verdicts import Unjudged
+from turnsignal.stream.records.verdicts import LOST, Unjudged
 
 QUIET = 60.0  #: seconds without it, after which a reason is over
-
-#: reasons that are somebody's to mend; the others say something about the exchange, or were asked for
-_TROUBLES = (Unjudged.PROVIDER, Unjudged.TIMEOUT, Unjudged.BUDGET, Unjudged.PARSE, Unjudged.ERROR)
 
 
 class ReasonChange(NamedTuple):
@@ -27,7 +24,7 @@ class ReasonWatch:
 
     def on_verdict(self, judge: str, reason: Unjudged | None, detail: str, now: float) -> ReasonChange | None:
         """Return the change that a verdict is, None where it is no news."""
-        if reason not in _TROUBLES or reason is None:
+        if reason not in LOST or reason is None:
             return None
         known = (judge, reason) in self._seen
         self._seen[judge, reason] = now

@@ -124,7 +124,7 @@ class DocketProcessor:
     ) -> JudgedResult:
         """Take exchanges in as far as there is room, and name calls.
 
-        now: seconds since 1970; capacity: endpoint → calls that may be reserved; alone, trials: as `Docket` has them.
+        now: seconds since 1970; capacity: line → calls that may be reserved; alone, trials: as `Docket` has them.
         """
         result, taken = JudgedResult(), 0
         for record in records:

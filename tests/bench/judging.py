@@ -99,7 +99,7 @@ async def ask_by_docket(endpoint: Served, judge: Judge, queued: list[Kept], unti
     taken, verdicts = 0, 0
     while verdicts < until:
         called.clear()
-        room = sender.capacity(0, processor.docket.endpoints_awaited() or {"lab"}).calls
+        room = sender.capacity(0, processor.docket.lines_awaited() or {"lab"}).calls
         batch = processor.process(queued[taken : taken + processor.docket.room], time.time(), room)
         taken += batch.consumed[processor.topic]
         await asyncio.sleep(COMMIT)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.stream.judging.judged import exchanges, judges_of, record
 from turnsignal.agents.commands.explain import StoredConversation, explain, from_directory
-from turnsignal.agents.commands.judged import explain_unqueued
+from turnsignal.agents.commands.judged import choose_judged, explain_unqueued
 from turnsignal.agents.replaying.run import replay_files
 from turnsignal.agents.report.escaping import safe
 from turnsignal.stream.judging.inquiry import Judgement
@@ -99,6 +99,13 @@ def test_what_is_still_awaited_is_said_of_the_conversation_and_of_each_exchange(
     assert "turn a1, response" in told
     assert "turn a2, response" in told
     assert told.count("not judged: waits") == len(queued)
+
+
+def test_what_no_judge_is_asked_about_does_not_wait_for_one() -> None:
+    suite, queued = parse_suite(JUDGES), [{"turn_id": "a", "stage": stage} for stage in ("response", "follow_up")]
+    assert choose_judged(suite, queued) == queued[:1]
+    elsewhere = suite.judges[0].model_copy(update={"rubric": "elsewhere.toml"})
+    assert choose_judged(suite.model_copy(update={"judges": (*suite.judges, elsewhere)}), queued) == queued
 
 
 def test_that_a_conversation_is_not_queued_for_judges_is_said() -> None:

@@ -54,10 +54,11 @@ def test_a_small_model_that_cannot_answer_is_followed_by_the_judge_and_both_are_
     assert budget.reserved == 0
 
 
-def test_a_jury_with_an_endpoint_that_fails_decides_without_it(endpoint: Served) -> None:
-    verdict = ask(endpoint, once("answer"), Budget(None), jury={"beside": [once("answer"), once("400")]})
-    assert (verdict.decided_by, verdict.unscored) == ("jury", None)
-    assert "1 of 3 jurors have no value: provider" in verdict.reasoning
+def test_a_jury_with_an_endpoint_that_fails_has_no_value_and_says_who_failed_why(endpoint: Served) -> None:
+    failing = once("400")
+    verdict = ask(endpoint, once("answer"), Budget(None), jury={"beside": [once("answer"), failing], "quorum": 2})
+    assert (verdict.value, verdict.unscored) == (None, Unjudged.PROVIDER)
+    assert verdict.reasoning.startswith(f"1 of 3 jurors failed, first {failing.removeprefix('lab:')}: ")
     assert verdict.tokens.input == 200
 
 

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
-from tests.stream.judging.test_docket import FIRST, NOON, queued
+from tests.stream.judging.test_docket import FIRST, NOON, a_judge, queued
 from turnsignal.agents.providers.protocol import ProviderCall, ProviderError, ProviderReply
 from turnsignal.agents.providers.sending import CallSender, Capacity
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
@@ -11,6 +12,7 @@ from turnsignal.stream.judging.breaker import AFTER
 from turnsignal.stream.judging.docket import Docket
 from turnsignal.stream.judging.docket_entries import ATTEMPTS, ReservedCall
 from turnsignal.stream.judging.judges import EndpointPart
+from turnsignal.stream.judging.panels import CascadePart
 from turnsignal.stream.records.verdicts import Unjudged, Verdict
 
 HELD = 0.05  #: seconds for which a suspect holds back all others here
@@ -44,7 +46,8 @@ class Lab:
         self.woken: list[int] = []
         self.line = ThrottledEndpoint(self.gate, EndpointPart(at_once=2), first_wait=0.01)
         well = ThrottledEndpoint(Gate(), EndpointPart(at_once=2))
-        self.sender = CallSender([FIRST], {"openai": self.line, "well": well}, self.woken.append, HELD)
+        endpoints = {"openai": self.line, "well": well}
+        self.sender = CallSender([FIRST, a_judge("other", "well")], endpoints, self.woken.append, HELD)
 
     def calls(self, *offsets: int) -> list[ReservedCall]:
         docket = Docket([FIRST], None, 1e9)
@@ -247,6 +250,39 @@ def test_no_more_is_named_than_goes_out_soon_where_so_many_go_out_a_minute() -> 
         while lab.gate.asked < 1:
             await asyncio.sleep(0)
         assert sender.capacity(0, {"openai"}).calls == {"openai": 1}
+        await sender.close()
+
+    play(scene)
+
+
+def test_a_panel_that_waits_for_an_endpoint_that_is_down_holds_up_nobody_who_needs_another_one() -> None:
+    """A small model at `down`, the judge's own and another judge at `well`."""
+    small = a_judge("panel", "down")
+    panel = replace(a_judge("panel", "well", cascade=CascadePart(small="down:little")), small=small)
+    plain = a_judge("plain", "well")
+
+    async def scene(lab: Lab) -> None:
+        lab.gate.down = True
+        down = ThrottledEndpoint(lab.gate, EndpointPart(at_once=2), first_wait=0.01)
+        answering = Gate()
+        answering.open.set()
+        endpoints = {"down": down, "well": ThrottledEndpoint(answering, EndpointPart(at_once=2))}
+        sender, settled = CallSender([panel, plain], endpoints, lab.woken.append, HELD), list[str]()
+        docket = Docket([panel, plain], None, 1e9)
+        docket.take(map(queued, range(30)))
+
+        def on_answer(call: ReservedCall, verdict: Verdict, cost: int) -> None:
+            settled.append(call.judge.part.name)
+            docket.settle(call, verdict, cost)
+
+        while settled.count("plain") < 30:
+            calls, _, trials = sender.capacity(0, docket.lines_awaited())
+            docket.reserve_calls(NOON, calls, trials=trials)
+            sender.send(0, docket.prepare().calls, on_answer)
+            await asyncio.sleep(0.001)
+        assert settled.count("panel") < 30
+        assert sender.capacity(0, {"down, well"}).trials == ("down, well",)
+        assert "down" in down.failure
         await sender.close()
 
     play(scene)

@@ -1,5 +1,6 @@
 """Deliberations: each step is asked only where the one before is unsure, and what nobody can decide has a reason."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from turnsignal.stream.judging.judges import Judge, JudgePart, JudgingPart, Pric
 from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.judging.verdicts import make_verdict
 from turnsignal.stream.records.scores import Unscored
-from turnsignal.stream.records.verdicts import Unjudged, Verdict
+from turnsignal.stream.records.verdicts import LOST, Unjudged, Verdict
 
 RUBRIC = choose_rubric("follow_up")
 NOON = 20_000 * DAY + DAY / 2
@@ -105,8 +106,10 @@ def test_two_percent_always_go_to_the_last_step_and_say_so() -> None:
         ("rules", "correction", 1.0),
         ("judge", "related", 0.02),
     ]
-    judgement, _ = deliberate(judge, anchors[0], big=Unjudged.PROVIDER)
+    judgement, _ = deliberate(judge, anchors[0], big=Unjudged.NO_SIGNAL)
     assert (judgement.decided_by, judgement.label) == ("rules", "correction")
+    judgement, _ = deliberate(judge, anchors[0], big=Unjudged.PROVIDER)
+    assert (judgement.decided_by, judgement.unscored) == ("judge", Unjudged.PROVIDER)
 
 
 def test_a_jury_alone_asks_everybody_at_once() -> None:
@@ -120,13 +123,16 @@ def test_a_jury_alone_asks_everybody_at_once() -> None:
     [
         ({}, ["repeat", "thanks", "correction"], "correction", 0.2, None),  # of equals, the rubric's first
         ({}, ["repeat", "repeat", "correction"], "repeat", 0.2, None),
-        ({}, ["repeat", "thanks", Unjudged.TIMEOUT], None, None, Unjudged.TIE),
-        ({}, ["thanks", Unjudged.TIMEOUT, Unjudged.PARSE], None, None, Unjudged.QUORUM),
-        ({"quorum": 1}, ["thanks", Unjudged.TIMEOUT, Unjudged.PARSE], "thanks", 1.0, None),
-        ({"quorum": 3}, ["thanks", "thanks", Unjudged.PARSE], None, None, Unjudged.QUORUM),
-        ({}, [Unjudged.PROVIDER] * 3, None, None, Unjudged.PROVIDER),
+        ({}, ["repeat", "thanks", Unjudged.NO_SIGNAL], None, None, Unjudged.TIE),
+        ({}, ["thanks", Unjudged.NO_SIGNAL, Unjudged.NOT_APPLICABLE], None, None, Unjudged.QUORUM),
+        ({"quorum": 1}, ["thanks", Unjudged.NO_SIGNAL, Unjudged.NO_SIGNAL], "thanks", 1.0, None),
+        ({"quorum": 3}, ["thanks", "thanks", Unjudged.NO_SIGNAL], None, None, Unjudged.QUORUM),
+        ({}, [Unjudged.NO_SIGNAL] * 3, None, None, Unjudged.NO_SIGNAL),
         ({"decide": "mean"}, ["thanks", "repeat", "repeat"], None, 0.466667, None),
-        ({"decide": "mean"}, ["thanks", "thanks", Unjudged.PARSE], "thanks", 1.0, None),
+        ({"decide": "mean"}, ["thanks", "thanks", Unjudged.NO_SIGNAL], "thanks", 1.0, None),
+        ({}, ["thanks", "thanks", Unjudged.PARSE], None, None, Unjudged.PARSE),
+        ({"quorum": 1}, ["repeat", Unjudged.NO_SIGNAL, Unjudged.PROVIDER], None, None, Unjudged.PROVIDER),
+        ({"decide": "mean"}, ["thanks", Unjudged.TIMEOUT, Unjudged.PROVIDER], None, None, Unjudged.TIMEOUT),
     ],
 )
 def test_a_jury_decides_or_says_why_not(
@@ -136,9 +142,11 @@ def test_a_jury_decides_or_says_why_not(
     judgement, _ = deliberate(judge, exchange(), **dict(zip(("big", "b", "c"), votes, strict=True)))
     assert (judgement.label, judgement.value, judgement.unscored) == (label, value, unscored)
     assert len(judgement.steps) == 3
-    failed = [vote for vote in votes if isinstance(vote, Unjudged)]
-    if failed and len(failed) < 3:
-        assert all(f"1 of 3 jurors have no value: {vote}" in judgement.reasoning for vote in failed)
+    without = Counter(vote for vote in votes if isinstance(vote, Unjudged))
+    if failed := sum(without[reason] for reason in LOST):
+        assert judgement.reasoning.startswith(f"{failed} of 3 jurors failed, first ")
+    elif 0 < without.total() < 3:
+        assert all(f"{n} of 3 jurors have no value: {reason}" in judgement.reasoning for reason, n in without.items())
 
 
 @pytest.mark.parametrize(
@@ -183,7 +191,7 @@ def test_the_docket_asks_nobody_where_the_rules_decide_and_remembers_who_decided
     docket = Docket([judge], None, 1e9)
     docket.take([QueuedExchange(0, exchange(SURE, row="r0"), 0.0, 100)])
     docket.take([QueuedExchange(1, exchange(SILENT, row="r1", follow_up="And then?"), 0.0, 100)])
-    docket.reserve_calls(0.0, {judge.endpoint_name: 8})
+    docket.reserve_calls(0.0, {judge.line: 8})
     batch = docket.prepare()
     assert [verdict.decided_by for verdict in batch.verdicts] == ["rules"]
     (call,) = batch.calls
@@ -228,6 +236,35 @@ def test_what_the_rules_are_sure_of_goes_the_way_of_the_question_before_it() -> 
     assert {verdict.unscored for verdict in late} == {Unjudged.TIMEOUT}
     assert sum(verdict.decided_by == "rules" for verdict in late) == 3
     assert docket.is_idle
+
+
+def test_what_a_small_model_is_sure_of_goes_the_way_of_the_newest_question_of_the_last_step() -> None:
+    judge = a_judge({"small": "little"})
+    docket = Docket([judge], None, 1e9)
+    made = [exchange(UNSURE, conversation_id=f"c{n}", row=f"r{n}") for n in range(6)]
+    docket.take(QueuedExchange(n, each, NOON, 100) for n, each in enumerate(made))
+    docket.reserve_calls(NOON, {judge.line: 6})
+    easy, hard = "thanks", Unjudged.NO_SIGNAL  # the small model is sure of the first, and not of the second
+    answers = [(easy, None), (hard, Unjudged.PROVIDER), (easy, None), (hard, "thanks"), (easy, None), (hard, "repeat")]
+    for call, (little, big) in zip(docket.prepare().calls, answers, strict=True):
+        judgement, _ = deliberate(judge, call.exchange, little=little, **({} if big is None else {"big": big}))
+        docket.settle(call, make_verdict(call.exchange, judge, judgement), 7)
+    came = [(each.value, each.unscored, each.decided_by) for each in docket.prepare().verdicts]
+    lost = (None, Unjudged.PROVIDER)
+    assert came == [
+        (1.0, None, "small"),
+        (*lost, "judge"),
+        (*lost, "small"),
+        (1.0, None, "judge"),
+        (1.0, None, "small"),
+        (0.2, None, "judge"),
+    ]
+
+
+def test_a_judge_waits_for_all_endpoints_that_it_may_need() -> None:
+    judge = a_judge({"small": "lab:little"}, {"beside": ["big2", "two:other"]})
+    assert (judge.endpoints, judge.line) == (("lab", "openai", "two"), "lab, openai, two")
+    assert a_judge().line == "openai"
 
 
 def test_what_the_rules_are_sure_of_has_no_value_where_the_money_for_the_rest_is_spent() -> None:
