@@ -21,7 +21,6 @@ from turnsignal.stream.judging.docket_entries import (
     ATTEMPTS,
     SUSPECT,
     DocketResult,
-    HeldExchange,
     Question,
     QueuedExchange,
     ReservedCall,
@@ -29,6 +28,7 @@ from turnsignal.stream.judging.docket_entries import (
 from turnsignal.stream.judging.docket_state import STATE, VERSION, StoredDocket, decode_docket
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.forgotten import ForgottenConversations
+from turnsignal.stream.judging.held_exchanges import MOST_HELD, HeldExchange, HeldExchanges
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import Material, NothingToJudge, collect_material
 from turnsignal.stream.judging.pacing import BudgetPacer
@@ -39,8 +39,6 @@ from turnsignal.stream.judging.sure_steps import SureSteps
 from turnsignal.stream.judging.verdicts import inclusion, make_unjudged, make_verdict, readable, sampled_out
 from turnsignal.stream.records.verdicts import Unjudged, Verdict
 
-MOST_HELD = 1_000  #: exchanges from the lowest undecided one on
-MOST_BYTES = 16_000_000  #: of exchanges that wait or are asked about
 DAY = 86_400  #: seconds
 PATIENCE = 0.1  #: share of max_age for which judges with nothing to do wait for others that hold up the partition
 
@@ -66,12 +64,10 @@ class Docket:
     ) -> None:
         self._judges = {judge.digest: judge for judge in judges}
         self._max_age = max_age
-        self._most_held = most_held
         self._budget = Budget(budget)
         self._pacer = BudgetPacer(budget)
         self._overruns = overruns or Overruns()
-        self._position = self._next = position
-        self._held: dict[int, HeldExchange] = {}
+        self._held = HeldExchanges(self._judges, position, most_held)
         self._waiting: OrderedDict[Question, Material] = OrderedDict()
         self._sure = SureSteps()
         self._in_flight: dict[Question, ReservedCall] = {}
@@ -79,7 +75,6 @@ class Docket:
         self._answers = RememberedAnswers(store or {})
         self._forgotten = forgotten or ForgottenConversations()
         self._forgot = 0  # requests that were heeded
-        self._bytes = 0
         self._starved: float | None = None  # since when some judges had nothing to do for want of room
         self._swept = 0.0  # when it was last looked whether any exchange has become too old
         self._verdicts: list[tuple[float, Verdict]] = []  # and when their exchanges were written
@@ -89,7 +84,7 @@ class Docket:
     @property
     def position(self) -> int:
         """The lowest offset that is not decided: where reading begins after a restart."""
-        return self._position
+        return self._held.position
 
     @property
     def has_room(self) -> bool:
@@ -99,12 +94,12 @@ class Docket:
     @property
     def is_idle(self) -> bool:
         """Whether every exchange that came is decided."""
-        return self._position == self._next
+        return self._held.is_idle
 
     @property
     def queued(self) -> int:
         """Exchanges that came and that not every judge has decided."""
-        return sum(held.exchange is not None for held in self._held.values())
+        return self._held.queued
 
     @property
     def in_flight(self) -> int:
@@ -114,13 +109,12 @@ class Docket:
     @property
     def room(self) -> int:
         """How many more exchanges may be taken in."""
-        return max(0, self._most_held - (self._next - self._position)) if self._bytes < MOST_BYTES else 0
+        return self._held.room
 
     @property
     def oldest(self) -> float | None:
         """When the lowest undecided exchange was written, None where there is none."""
-        held = self._held.get(self._position)
-        return None if held is None or held.exchange is None else held.written
+        return self._held.oldest
 
     def left(self, now: float) -> int | None:
         """Return what of the day's budget is neither spent nor held back, in billionths; None without a budget."""
@@ -145,44 +139,34 @@ class Docket:
         Behind the stored position, what lies between is gone. Before it, somebody has set it back: nothing counts as
         decided then, but what was spent and what is remembered stay.
         """
-        first = position if position >= self._position else float("inf")
-        for offset in [offset for offset in self._held if offset < first]:
-            del self._held[offset]
+        first = self._held.begin_at(position)
         for question in [question for question in self._lost if question.offset < first]:
             del self._lost[question]
-        self._position = self._next = position
 
     def take(self, queued: Iterable[QueuedExchange]) -> None:
         """Take exchanges in, in their order; those that are decided already have no effect."""
         for record in queued:
-            if record.offset < self._position:
+            if record.offset < self._held.position:
                 continue
-            self._next = max(self._next, record.offset + 1)
             if self._forgotten.covers(record.exchange.conversation_id, record.written):
                 self.pass_over(record.offset)
                 continue
-            held = self._held.setdefault(record.offset, HeldExchange(None, record.written, 0))
-            if held.exchange is not None:
+            held = self._held.hold(record, self._pacer.part)
+            if held is None:
                 continue
-            held.exchange, held.written, held.size = record.exchange, record.written, record.size
-            held.part = self._pacer.part
-            self._bytes += record.size
             for digest, judge in self._judges.items():
                 if digest not in held.decided:
                     self._ask(Question(record.offset, digest), judge, record.exchange)
-            self._close(record.offset)
+            self._held.close(record.offset)
 
     def pass_over(self, offset: int) -> None:
         """Count a record as decided that no judge can be asked about, or that nobody is to be asked about any more."""
-        self._next = max(self._next, offset + 1)
-        held = self._held.setdefault(offset, HeldExchange(None, 0.0, 0))
         for question in [question for question in self._lost if question.offset == offset]:
             del self._lost[question]
         for question in [question for question in self._waiting if question.offset == offset]:
             del self._waiting[question]
         self._sure.drop(offset)
-        held.decided |= self._judges.keys()
-        self._let_go(held)
+        self._held.decide_all(offset)
 
     def forget(self) -> list[ReservedCall]:
         """Heed requests to forget that came since: return calls that are to be ended; no verdict tells of them.
@@ -195,8 +179,8 @@ class Docket:
         if not requests:
             return []
         ended = []
-        for offset, held in list(self._held.items()):
-            if held.exchange is None or not self._is_forgotten(held.exchange.conversation_id, held.written, requests):
+        for offset, held, exchange in self._held.undecided():
+            if not self._is_forgotten(exchange.conversation_id, held.written, requests):
                 continue
             for question in [question for question in self._in_flight if question.offset == offset]:
                 ended.append(call := self._in_flight.pop(question))
@@ -293,11 +277,11 @@ class Docket:
         """
         stored = StoredDocket(
             VERSION,
-            self._position,
+            self._held.position,
             self._budget.day,
             self._budget.spent,
             list(self._judges),
-            [(offset, self._bits(held)) for offset, held in self._held.items() if held.decided],
+            self._held.dump(),
             [(*question, call.attempt - leaves, call.most) for question, call in self._in_flight.items()]
             + [(*question, n, 0) for question, n in self._lost.items() if question not in self._in_flight],
             self._pacer.dump(),
@@ -305,7 +289,7 @@ class Docket:
             self._overruns.dump(self._judges),
         )
         changes = self._answers.take_changes() | {STATE: stored.encode()}
-        result = DocketResult([verdict for _, verdict in self._verdicts], changes, self._position, self._calls)
+        result = DocketResult([verdict for _, verdict in self._verdicts], changes, self._held.position, self._calls)
         self._verdicts, self._calls = [], []
         return result
 
@@ -313,22 +297,19 @@ class Docket:
         if STATE not in store:
             return
         stored = decode_docket(store[STATE])
-        self._position = self._next = stored.position
+        self._held.restore(stored.position, stored.judges, stored.decided)
         self._budget = Budget(self._budget.limit, stored.spent, stored.day, stored.others)
         self._overruns.take(stored.overruns)
         self._pacer = BudgetPacer(self._budget.limit, stored.pace)
-        for offset, bits in stored.decided:
-            decided = {digest for n, digest in enumerate(stored.judges) if bits >> n & 1}
-            self._held[offset] = HeldExchange(None, 0.0, 0, decided=decided)
         for offset, digest, attempt, most in stored.named:
             self._budget.spend(most)
-            if digest in self._judges and offset >= self._position:  # else nobody is asked about it any more
+            if digest in self._judges and offset >= self._held.position:  # else nobody is asked about it any more
                 self._lost[Question(offset, digest)] = attempt
 
     def _ask(self, question: Question, judge: Judge, exchange: ExchangeRecord) -> None:
         """Decide at once what needs no call; let the rest wait."""
         if exchange.stage != judge.chosen.rubric.stage:
-            self._held[question.offset].decided.add(question.judge)  # another record of the exchange is judged
+            self._held.decide(question.offset, question.judge)  # another record of the exchange is judged
         elif (left_out := sampled_out(judge, exchange)) is not None:
             self._decide(question, left_out)
         elif not self._is_paid_for(question, judge, exchange):
@@ -370,15 +351,15 @@ class Docket:
         self._sure.on_decided(question, verdict)
         self._lost.pop(question, None)
         self._verdicts.append((self._held[question.offset].written, verdict))
-        self._held[question.offset].decided.add(question.judge)
-        self._close(question.offset)
+        self._held.decide(question.offset, question.judge)
+        self._held.close(question.offset)
 
     def _give_way(self, now: float, down: Collection[str]) -> None:
         """Decide the oldest exchanges without their judges, where those use up the room that judges elsewhere want.
 
         An endpoint that is down or slow holds up its own judges for max_age; those of other lines go on after a part.
         """
-        if self.room > self._most_held // 2:
+        if self._held.has_plenty_of_room:
             self._starved = None
         if self.room:
             return
@@ -388,8 +369,8 @@ class Docket:
         self._starved = now if self._starved is None else self._starved
         if abs(now - self._starved) < PATIENCE * self._max_age:
             return
-        oldest = self._position + max(1, self._most_held // 10)
-        for question in [question for question in (*self._waiting, *self._sure) if question.offset < oldest]:
+        end = self._held.behind_oldest()
+        for question in [question for question in (*self._waiting, *self._sure) if question.offset < end]:
             judge = self._judges[question.judge]
             is_down = judge.line in down
             why = "is down" if is_down else "answers more slowly than exchanges come"
@@ -423,27 +404,6 @@ class Docket:
 
     def _is_forgotten(self, conversation_id: str, written: float, requests: Collection[str]) -> bool:
         return conversation_id in requests and self._forgotten.covers(conversation_id, written)
-
-    def _close(self, offset: int) -> None:
-        """Let go of an exchange that every judge has decided, and move the position on over those that are."""
-        held = self._held.get(offset)
-        if held is not None and held.exchange is not None and self._judges.keys() <= held.decided:
-            self._let_go(held)
-
-    def _let_go(self, held: HeldExchange) -> None:
-        self._bytes -= held.size
-        held.exchange, held.size = None, 0
-        while self._position < self._next and self._is_decided(self._position):
-            self._held.pop(self._position, None)
-            self._position += 1
-
-    def _is_decided(self, offset: int) -> bool:
-        """Whether an offset is decided; one that no record came for is a transaction's mark, or compacted away."""
-        held = self._held.get(offset)
-        return held is None or (held.exchange is None and self._judges.keys() <= held.decided)
-
-    def _bits(self, held: HeldExchange) -> int:
-        return sum(1 << n for n, digest in enumerate(self._judges) if digest in held.decided)
 
 
 def _unjudged(held: HeldExchange, judge: Judge, reason: Unjudged, detail: str) -> Verdict:

@@ -1,6 +1,5 @@
-"""What goes into a docket and comes out of it, and what it holds of an exchange."""
+"""What goes into a docket and comes out of it."""
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from turnsignal.stream.judging.exchanges import ExchangeRecord
@@ -51,17 +50,3 @@ class Question(NamedTuple):
 
     offset: int
     judge: str
-
-
-@dataclass(slots=True)
-class HeldExchange:
-    """One exchange from the lowest undecided one on.
-
-    exchange: None once decided; decided: digests of judges; part: of what judges are asked about, when it came.
-    """
-
-    exchange: ExchangeRecord | None
-    written: float
-    size: int
-    part: float = 1.0
-    decided: set[str] = field(default_factory=set)

@@ -11,11 +11,12 @@ from typing import Any
 from turnsignal.stream.conversations.clock import Moment
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.judging.budget import Overruns
-from turnsignal.stream.judging.docket import MOST_HELD, Docket
+from turnsignal.stream.judging.docket import Docket
 from turnsignal.stream.judging.docket_entries import QueuedExchange, ReservedCall
 from turnsignal.stream.judging.docket_state import STATE
 from turnsignal.stream.judging.exchanges import ExchangeRecord, decode_exchange
 from turnsignal.stream.judging.forgotten import ForgottenConversations
+from turnsignal.stream.judging.held_exchanges import MOST_HELD
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import redact_exchange
 from turnsignal.stream.judging.panels import HALF, threshold_of

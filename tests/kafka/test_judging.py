@@ -15,7 +15,7 @@ from turnsignal.agents.demo.live_statistics import sum_metric
 from turnsignal.agents.kafka.brokers import Broker
 from turnsignal.agents.kafka.forgetting import send_requests
 from turnsignal.agents.kafka.process import free_ports
-from turnsignal.stream.judging.docket import MOST_HELD
+from turnsignal.stream.judging.held_exchanges import MOST_HELD
 from turnsignal.stream.records.verdicts import Unjudged
 
 pytestmark = pytest.mark.kafka
