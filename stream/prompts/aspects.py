@@ -158,7 +158,8 @@ def _is_edge(edge: str, words: str, other: _Other) -> bool:
     if "·" not in match[0]:
         return True
     if "instead" in match[0].casefold():
-        return "·" not in other.masked[: match.start()]  # 'If they write "wifi", say "Wi-Fi" instead.'
+        at = match.start() + match[0].index("·")
+        return "·" not in other.masked[:at]  # 'If they write "wifi", say "Wi-Fi" instead.'
     quotes = (next(filter(None, quote.groups())) for quote in QUOTED.finditer(other.sentence))
     return any(_SAYS[words].search(quote) is not None for quote in quotes)
 
