@@ -109,6 +109,9 @@ def _ways(one: Proposal) -> Iterator[Callable[[_Other], bool]]:
     is_pieces = counts_paragraphs(regex) and check.startswith("pattern.require")
     if is_counted and is_most:
         yield _lengthens
+    if name.family == "length.number_sentences" and is_most:
+        most = int(name.params["at_most"])
+        yield lambda other: _sentences_given(other) > most
     if is_edge and is_first(check):
         yield _starts_otherwise
     if is_edge and is_last(check):
@@ -168,6 +171,15 @@ def _speaks(how: str, other: _Other) -> bool:
     """Return whether somebody is told something in words, in a case: "…, tell the user", and no value of a shape."""
     is_value = _SAYS["in_shape"].search(other.main) is not None or _SAYS["of_more"].search(other.main) is not None
     return other.is_some and not is_value and _does(how, other)
+
+
+def _sentences_given(other: _Other) -> int:
+    """Return how many sentences a reply has that is given in a case, with what is to be added to it; 0 without one."""
+    match = _SAYS["given_and_more"].search(other.main) if other.is_some else None
+    if match is None or negated(other.main, match.end() - 1):
+        return 0
+    given = other.sentence[slice(*match.span(match.re.groupindex["quote"]))].strip("\"“”„'‘’` ")
+    return max(1, len(_SAYS["sentence_end"].findall(given))) + 1
 
 
 def _is_permitted(other: _Other) -> bool:

@@ -17,6 +17,7 @@ JSON, PARAGRAPHS, POINTS = (
     "Reply with at most 3 bullet points.",
 )
 MENTION = 'Always mention "Acme Plus".'
+GIVEN = 'If you do not know, say "I am not sure." and point to the helpline.'
 
 
 def doubts(form: str, rule: str, other: str) -> list[bool]:
@@ -118,3 +119,17 @@ def test_what_is_of_another_aspect_lets_nothing_off(form: str, rule: str, other:
 )
 def test_what_users_may_have_is_listed(sentence: str) -> None:
     assert sentence in read_prompt(f"You are Mia. No tables. {sentence}").uncovered
+
+
+@pytest.mark.parametrize(
+    ("rule", "other", "is_doubtful"),
+    [
+        ("Answer in one sentence.", GIVEN, True),
+        ("Answer in one sentence.", 'For other topics say "Please ask at the desk." and add the number 555.', True),
+        ("Max 2 sentences.", 'If it is closed, answer "We are closed. Sorry." and give the hours.', True),
+        ("Max 2 sentences.", GIVEN, False),
+        ("Answer in one sentence.", 'If you do not know, say "I am not sure."', False),
+    ],
+)
+def test_a_reply_that_is_given_with_more_than_the_limit_doubts_it(rule: str, other: str, is_doubtful: bool) -> None:
+    assert doubts(PLAIN, rule, other) == [is_doubtful]
