@@ -76,8 +76,17 @@ def _others(placed: Sequence[PlacedSentence], exempt: Collection[str]) -> Iterat
             is_some = one.doubt is not None or condition(masked, "")[1] is not None or opens(masked)
             is_some = is_some or names_a_case(one.sentence) or _SAYS["some"].search(masked) is not None
             is_some = is_some or _is_of_a_kind(masked)
-            yield _Other(one.sentence, masked, without_clause(masked), is_some, before, platforms_in(masked))
+            yield _Other(one.sentence, masked, _without_case(masked), is_some, before, platforms_in(masked))
         before = before if one.is_heading else one.sentence
+
+
+def _without_case(masked: str) -> str:
+    """Blank the case at a sentence's head, with or without a comma behind it."""
+    match = _SAYS["case_denies"].match(masked)
+    if match is None or _SAYS["of_the_verb"].fullmatch(match["case"].split()[-1]) is not None:
+        return without_clause(masked)
+    end = match.end(match.re.groupindex["case"])
+    return "¦" * end + masked[end:]
 
 
 def _is_of_a_kind(masked: str) -> bool:
