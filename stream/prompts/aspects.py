@@ -46,18 +46,22 @@ class _Other(NamedTuple):
     platforms: tuple[str, ...]
 
 
+_Reads = Callable[[_Other], object]  #: what reads a sentence: whether it lets answers off in some way
+
+
 def relaxed(proposals: list[Proposal], placed: Sequence[PlacedSentence], exempt: Collection[str]) -> list[Proposal]:
     """Mark as doubtful what another sentence lets some answers off by words of its aspect.
 
-    exempt: the sentences whose whole reply is prescribed, which no check is run on. In time linear in the prompt for
-    each check without doubt.
+    exempt: the sentences whose whole reply is prescribed, which no check is run on. In time linear in the prompt, each
+    sentence being read once for each aspect; words that are banned are looked for in all.
     """
     if all(one.doubt is not None for one in proposals):
         return proposals
     others = list(_others(placed, exempt))
+    letting: dict[_Reads, list[_Other]] = {}
     return [
         one._replace(doubt=f"has an exception (“{other[:_SHOWN]}{'…' if len(other) > _SHOWN else ''}”)")
-        if one.doubt is None and (other := _letting_off(one, others))
+        if one.doubt is None and (other := _letting_off(one, others, letting))
         else one
         for one in proposals
     ]
@@ -85,7 +89,7 @@ def _without_case(masked: str) -> str:
     match = _SAYS["case_denies"].match(masked)
     if match is None or _SAYS["of_the_verb"].fullmatch(match["case"].split()[-1]) is not None:
         return without_clause(masked)
-    end = match.end(match.re.groupindex["case"])
+    end = int(match.end(match.re.groupindex["case"]))
     return "¦" * end + masked[end:]
 
 
@@ -95,19 +99,24 @@ def _is_of_a_kind(masked: str) -> bool:
     return any(match is not None and not _OF_ALL.issuperset(match["what"].casefold().split()) for match in matches)
 
 
-def _letting_off(one: Proposal, others: Sequence[_Other]) -> str:
-    """Return the first sentence that lets some answers off a check, "" without one."""
-    ways = list(_ways(one))
+def _letting_off(one: Proposal, others: Sequence[_Other], letting: dict[_Reads, list[_Other]]) -> str:
+    """Return the first sentence that lets some answers off a check, "" without one.
+
+    letting: for each way of it, the sentences that do so of some check; filled as they are asked for.
+    """
     own = set(one.sentences)
-    for other in others:
-        is_apart = one.platforms and other.platforms and set(one.platforms).isdisjoint(other.platforms)
-        if other.sentence not in own and not is_apart and any(way(other) for way in ways):
-            return other.sentence
+    for reads, is_of_it in _ways(one):
+        if reads not in letting:
+            letting[reads] = [other for other in others if reads(other)]
+        for other in letting[reads]:
+            is_apart = one.platforms and other.platforms and set(one.platforms).isdisjoint(other.platforms)
+            if other.sentence not in own and not is_apart and (is_of_it is None or is_of_it(other)):
+                return other.sentence
     return ""
 
 
-def _ways(one: Proposal) -> Iterator[Callable[[_Other], bool]]:
-    """Yield what tells whether a sentence lets answers off a check: one for each of its aspects."""
+def _ways(one: Proposal) -> Iterator[tuple[_Reads, _Reads | None]]:
+    """Yield what tells whether a sentence lets answers off a check: whether it does of any, and whether of this one."""
     name, check = parse_name(one.check), one.check
     regex = str(name.params.get("regex", ""))
     thing = NAMED_THINGS.get(regex) if name.family == "pattern.forbid" else None
@@ -117,31 +126,35 @@ def _ways(one: Proposal) -> Iterator[Callable[[_Other], bool]]:
     is_least = float(name.params.get("at_least", 0)) > 1
     is_pieces = counts_paragraphs(regex) and check.startswith("pattern.require")
     if is_counted and is_most:
-        yield _lengthens
+        yield _lengthens, None
     if name.family == "length.number_sentences" and is_most:
         most = int(name.params["at_most"])
-        yield lambda other: _sentences_given(other) > most
+        yield _sentences_given, lambda other: _sentences_given(other) > most
     if is_edge and is_first(check):
-        yield _starts_otherwise
+        yield _starts_otherwise, None
     if is_edge and is_last(check):
-        yield _ends_otherwise
+        yield _ends_otherwise, None
     if check.startswith(_SHAPES):
-        yield lambda other: _speaks("speech", other)
+        yield _tells, None
     if is_pieces or (is_least and check.startswith("format.")):
-        yield lambda other: _speaks("small_speech", other)
+        yield _tells_little, None
     if is_least or check.startswith(_WANTS):
-        yield lambda other: other.before in one.sentences and _SAYS["spared"].search(other.masked) is not None
+        yield _is_spared, lambda other: other.before in one.sentences
     if check.startswith(_BANS):
-        yield lambda other: other.before in one.sentences and _is_permitted(other)
+        yield _is_permitted, lambda other: other.before in one.sentences
     if check.startswith("case."):
-        yield lambda other: _SAYS["aside"].search(other.main) is not None
+        yield _is_aside, None
     if thing is not None:
         sign = compile_pattern(f"(?-i:{regex})")
-        yield lambda other: _is_in_a_name(sign, other)
+        yield _signs_a_name, lambda other: sign.search(_SAYS["signed_name"].search(other.sentence)[0]) is not None
     elif check.startswith(_OF_WORDS) and not is_counted:
         words = _banned(name)
-        yield lambda other: _is_spoken_of(words, other)
-    yield lambda other: _users_may(other, thing, is_near=other.before in one.sentences, is_length=is_most)
+        yield _lets_name, None
+        yield _is_any, lambda other: _is_spoken_of(words, other)
+    yield (
+        _users_choose,
+        lambda other: _may_have(other, thing, is_near=other.before in one.sentences, is_length=is_most),
+    )
 
 
 def _lengthens(other: _Other) -> bool:
@@ -176,10 +189,19 @@ def _is_edge(edge: str, words: str, other: _Other) -> bool:
     return any(_SAYS[words].search(quote) is not None for quote in quotes)
 
 
-def _speaks(how: str, other: _Other) -> bool:
+def _tells(other: _Other) -> bool:
     """Return whether somebody is told something in words, in a case: "…, tell the user", and no value of a shape."""
+    return _is_in_words(other) and _does("speech", other)
+
+
+def _tells_little(other: _Other) -> bool:
+    """Return whether somebody gets a word or a question in a case: "…, say you're welcome"."""
+    return _is_in_words(other) and _does("small_speech", other)
+
+
+def _is_in_words(other: _Other) -> bool:
     is_value = _SAYS["in_shape"].search(other.main) is not None or _SAYS["of_more"].search(other.main) is not None
-    return other.is_some and not is_value and _does(how, other)
+    return other.is_some and not is_value
 
 
 def _sentences_given(other: _Other) -> int:
@@ -191,14 +213,33 @@ def _sentences_given(other: _Other) -> int:
     return max(1, len(_SAYS["sentence_end"].findall(given))) + 1
 
 
+def _is_spared(other: _Other) -> bool:
+    return _SAYS["spared"].search(other.masked) is not None
+
+
 def _is_permitted(other: _Other) -> bool:
-    return any(_SAYS[key].search(other.main) is not None for key in ("permits_it", "aside"))
+    return _SAYS["permits_it"].search(other.main) is not None or _is_aside(other)
 
 
-def _is_in_a_name(sign: Any, other: _Other) -> bool:
-    """Return whether a name is shown that has a sign which is forbidden: "Our brand is written Yum! with the mark."."""
-    match = _SAYS["signed_name"].search(other.sentence)
-    return match is not None and sign.search(match[0]) is not None
+def _is_aside(other: _Other) -> bool:
+    return _SAYS["aside"].search(other.main) is not None
+
+
+def _signs_a_name(other: _Other) -> bool:
+    """Return whether a name is shown with a sign: "Our brand is written Yum! with the mark."."""
+    return _SAYS["signed_name"].search(other.sentence) is not None
+
+
+def _lets_name(other: _Other) -> bool:
+    return other.is_some and _does("named", other)
+
+
+def _users_choose(other: _Other) -> bool:
+    return is_users_choice(other.masked)
+
+
+def _is_any(_: _Other) -> bool:
+    return True
 
 
 def _banned(name: Name) -> Any:
@@ -209,27 +250,23 @@ def _banned(name: Name) -> Any:
 
 
 def _is_spoken_of(words: Any, other: _Other) -> bool:
-    """Return whether a sentence lets banned words be said, or has something spoken of that they are the name of."""
-    if other.is_some and _does("named", other):
-        return True
+    """Return whether a sentence has something spoken of that banned words are the name of."""
     match = words.search(other.main)
-    before = "" if match is None else other.main[: match.start()]
-    verb = _SAYS["speaks"].search(before)
-    is_said = verb is not None and _SAYS["not_so"].search(verb["between"]) is None
-    is_said = is_said or (match is not None and _SAYS["ours"].search(before) is not None)
-    return is_said and not negated(other.main, len(before))
-
-
-def _users_may(other: _Other, thing: Any, *, is_near: bool, is_length: bool) -> bool:
-    """Return whether users may have what a check forbids, or more than it allows; near: right behind its sentence."""
-    match = _SAYS["users_may"].search(other.masked)
     if match is None:
         return False
-    if thing is not None and thing.search(match["what"]) is not None:
+    before = other.main[: match.start()]
+    verb = _SAYS["speaks"].search(before)
+    is_said = verb is not None and _SAYS["not_so"].search(verb["between"]) is None
+    return (is_said or _SAYS["ours"].search(before) is not None) and not negated(other.main, len(before))
+
+
+def _may_have(other: _Other, thing: Any, *, is_near: bool, is_length: bool) -> bool:
+    """Return whether users may have what a check forbids, or more than it allows; is_near: right behind its own."""
+    what = _SAYS["users_may"].search(other.masked)["what"]
+    if thing is not None and thing.search(what) is not None:
         return True
-    return (is_near or (is_length and _SAYS["longer"].search(match["what"]) is not None)) and (
-        _SAYS["asks_more"].search(match["what"]) is not None
-    )
+    is_of_it = is_near or (is_length and _SAYS["longer"].search(what) is not None)
+    return is_of_it and _SAYS["asks_more"].search(what) is not None
 
 
 def _does(what: str, other: _Other) -> bool:
