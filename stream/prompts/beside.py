@@ -43,13 +43,13 @@ def _how(masked: str, names: Sequence[str], known: Sequence[str]) -> list[str]:
 
     names: of the checks of the sentence; known: what is named already.
     """
-    told = [NAMED_THINGS[regex] for name in names if (regex := parse_name(name).params.get("regex")) in NAMED_THINGS]
-    told += [_SAYS["formless"]] if any(parse_name(name).params.get("regex") == MARKDOWN for name in names) else []
-    told += [_SAYS["commas"]] if "punctuation.no_comma" in names else []
+    checked = [NAMED_THINGS[regex] for name in names if (regex := parse_name(name).params.get("regex")) in NAMED_THINGS]
+    checked += [_SAYS["formless"]] if any(parse_name(name).params.get("regex") == MARKDOWN for name in names) else []
+    checked += [_SAYS["commas"]] if "punctuation.no_comma" in names else []
     phrases: dict[str, None] = {}
     for match in _SAYS["without"].finditer(masked):
         rest = masked[match.start(_SAYS["without"].groupindex["what"]) if match["what"] else match.start() :]
-        is_told = any(thing.match(rest) is not None for thing in told)
+        is_told = any(thing.match(rest) is not None for thing in checked)
         if not is_told and (match["what"] is None or _SAYS["no_thing"].fullmatch(match["what"]) is None):
             phrases[match[0].strip()] = None
     return [phrase for phrase in phrases if not any(phrase in one for one in known)]
