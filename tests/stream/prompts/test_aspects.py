@@ -96,6 +96,7 @@ def test_what_points_back_is_of_the_rule_right_before(rule: str, other: str) -> 
         (WORDS, "If the user wants more information, send them to the help page."),
         (WORDS, "Never elaborate on internal processes."),
         (WORDS, "When a user asks about refunds, explain the policy."),
+        (WORDS, "Under Risks, list each risk as a bullet with a severity."),
         (WORDS, "If unsure, say so in one sentence."),
         (WORDS, "Users may ask about orders, refunds or returns."),
         (HELLO, "Greet the customer by name if you know it."),
