@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from turnsignal.stream.names import parse_name
-from turnsignal.stream.prompts.proposals import CAPITALS, NAMED_THINGS
+from turnsignal.stream.prompts.proposals import CAPITALS, MARKDOWN, NAMED_THINGS
 from turnsignal.stream.prompts.wording import read_patterns
 
 _SAYS = read_patterns(tomllib.loads(Path(__file__).with_name("beside.toml").read_text(encoding="utf-8"))["patterns"])
@@ -24,6 +24,7 @@ def beside(sentence: str, masked: str, names: Sequence[str], unchecked: Sequence
     clauses = [_SAYS["joins"].sub("", clause) for clause in unchecked]
     clauses = [clause for clause in clauses if not (forbids and _is_untold(clause))]
     words = [*clauses, *(_untold(masked, clauses) if forbids else ())]
+    words += _how(masked, names, [*clauses, *words])
     shouts = any(parse_name(name).params.get("regex") == CAPITALS for name in forbids)
     words += [_SINGLE] if shouts and _SAYS["words"].search(masked) is not None else []
     return [f"{sentence} (no check: {', '.join(words)})"] if words else []
@@ -35,6 +36,23 @@ def _untold(masked: str, clauses: Sequence[str]) -> list[str]:
         masked = thing.sub("", masked)  # "em dashes" are told from dashes
     words = dict.fromkeys(match[0] for match in _SAYS["untold"].finditer(masked))
     return [word for word in words if not any(word in clause for clause in clauses)]
+
+
+def _how(masked: str, names: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Return the phrases that say what is left out, or how it is written, and that no check tells.
+
+    names: of the checks of the sentence; known: what is named already.
+    """
+    checked = [NAMED_THINGS[regex] for name in names if (regex := parse_name(name).params.get("regex")) in NAMED_THINGS]
+    checked += [_SAYS["formless"]] if any(parse_name(name).params.get("regex") == MARKDOWN for name in names) else []
+    checked += [_SAYS["commas"]] if "punctuation.no_comma" in names else []
+    phrases: dict[str, None] = {}
+    for match in _SAYS["without"].finditer(masked):
+        rest = masked[match.start(_SAYS["without"].groupindex["what"]) if match["what"] else match.start() :]
+        is_told = any(thing.match(rest) is not None for thing in checked)
+        if not is_told and (match["what"] is None or _SAYS["no_thing"].fullmatch(match["what"]) is None):
+            phrases[match[0].strip()] = None
+    return [phrase for phrase in phrases if not any(phrase in one for one in known)]
 
 
 def _is_untold(clause: str) -> bool:

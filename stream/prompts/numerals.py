@@ -3,6 +3,13 @@
 _SMALL = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _SMALL += [f"{word}teen" for word in ("thir", "four", "fif", "six", "seven", "eigh", "nine")]
 _TENS = [f"{word}ty" for word in ("twen", "thir", "for", "fif", "six", "seven", "eigh", "nine")]
+#: words that a number follows, so that a sign before it is its own
+_RELATING = frozenset(
+    [
+        *("exactly", "precisely", "only", "just", "most", "least", "max", "max.", "maximum"),
+        *("min", "min.", "minimum", "to", "than", "of", "use"),
+    ]
+)
 _OFTEN = {"once": 1, "twice": 2, "thrice": 3}
 _PHRASES = _OFTEN | {"a single": 1, "a couple of": 2, "half a dozen": 6, "a dozen": 12}
 _VALUES = {word: n for n, word in enumerate(_SMALL)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
@@ -47,3 +54,12 @@ def is_often(text: str) -> bool:
 def is_decimal(before: str, after: str) -> bool:
     """Return whether digits are one half of a broken number, as "5" of "1.5"; before, after: what stands around."""
     return (before[-1:] in (".", ",") and before[-2:-1].isdigit()) or (after[:1] in (".", ",") and after[1:2].isdigit())
+
+
+def is_negative(before: str) -> bool:
+    """Return whether a sign makes a number less than nothing, as in "exactly -1"; before: what stands before it.
+
+    In "1 -3" the sign is that of a range, and behind a title, "Summary -3 sentences", a dash.
+    """
+    words = before.casefold().split()
+    return before[-1:] in ("-", "−", "–") and len(words) > 1 and words[-1] == before[-1] and words[-2] in _RELATING

@@ -11,16 +11,22 @@ _MORE = rf"(?:\n(?:{_FENCE}|[ \t]*`{{0,2}}[^`\s][^\n]*))*"  #: the further lines
 _OTHERS = rf"(?:(?:{_FENCE}|[ \t]*\|[^\n]*){_MORE}{_BLANK})*"  #: tables and code
 _FIRST = r"[ \t]*`{0,2}[^`|\s]"  #: how a paragraph begins
 _START = rf"\A\s*(?:{_OTHERS}"
+_LEAST = rf"(?s)\S(?:.*?{_BLANK}\S)"
 
 
 def at_least(count: int) -> str:
     """Return the pattern that finds so many pieces of text in an answer."""
-    return rf"(?s)\S(?:.*?{_BLANK}\S){{{count - 1}}}"
+    return f"{_LEAST}{{{count - 1}}}"
 
 
 def more_than(count: int) -> str:
     """Return the pattern that finds more paragraphs than so many, tables and code not counted."""
     return rf"{_START}{_FIRST}[^\n]*{_MORE}{_BLANK}){{{count}}}{_OTHERS}{_FIRST}"
+
+
+def counts_paragraphs(regex: str) -> bool:
+    """Return whether a pattern is one of those that count the paragraphs of an answer."""
+    return bounds_paragraphs(regex) or regex.startswith(_LEAST)
 
 
 def bounds_paragraphs(regex: str) -> bool:

@@ -38,8 +38,10 @@ _STYLES = read_patterns(WORDED["styles"])
 _ANY_THING = compile_pattern(rf"\b(?:{'|'.join(WORDED['forbidden'])})\b")
 _AROUND = " ,;:.!?"  #: signs around a clause
 _DISPLAYED = r"\$\$[^$]*\$\$|\\\[[^?]*?\\\]|```[^`]*```"  #: a formula or code on its own, which a question may be about
-#: a question at the end; what follows it may be displayed
-_ASKED = rf"\?{TAIL}(?:(?:{_DISPLAYED}){TAIL})*\z"
+#: two or more answers to choose from, by letters or numbers: "A) Mars"
+_OPTIONS = rf"(?:\b(?:\pL|\d{{1,2}})[.):][*_]*[ \t]+[^\n?]+?{TAIL}){{2,}}"
+#: a question at the end; what follows it may be displayed, or to choose from
+_ASKED = rf"\?{TAIL}(?:(?:{_DISPLAYED}){TAIL})*(?:{_OPTIONS})?\z"
 #: … that the answer itself asks: a title in quotation marks, or in italics within a sentence, asks nothing
 _ASKS_ITSELF = rf"\?(?:[^\pL\pN?\"'”’»“*_]{TAIL})?\z|(?:\A|[.!?\n])[^\pL\pN*_]*[*_]+[^*_\n]*\?[*_]+{TAIL}\z"
 ADDRESS = r"(?i)https?://|\bwww\."  #: pattern of a check that forbids addresses

@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 from turnsignal.stream.names import parse_name
+from turnsignal.stream.prompts.aspects import is_users_choice, relaxed
 from turnsignal.stream.prompts.beside import beside
 from turnsignal.stream.prompts.bounds import is_within, lets_nothing_off
 from turnsignal.stream.prompts.bullets import any_bullets
@@ -58,6 +59,7 @@ from turnsignal.stream.prompts.raw_code import is_raw_code, of_code
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.reasons import without_reason
 from turnsignal.stream.prompts.sentences import PlacedSentence, placed_sentences
+from turnsignal.stream.prompts.settings import is_setting
 from turnsignal.stream.prompts.stand_ins import replaced
 from turnsignal.stream.prompts.steps import steps
 from turnsignal.stream.prompts.wording import QUOTED, VERBS, amounts, mask, read_patterns
@@ -158,7 +160,7 @@ def read_prompt(text: str) -> PromptReading:
                 _is_told(ruled) and (masked not in rules[:_INTRODUCTION] or _SAYS["in_form"].search(masked) is not None)
             )
             may_ask = (may_ask and not _permits(ruled)) or _is_to_say(masked, heading) or _speaks_of_answers(ruled)
-            may_ask = may_ask or _carries_a_rule(masked)
+            may_ask = may_ask or _carries_a_rule(masked) or is_users_choice(masked) or is_setting(masked)
             if _orders(masked) if is_heading else may_ask and not leads_in(sentence):
                 uncovered.append(sentence)
             continue
@@ -217,6 +219,7 @@ def read_prompt(text: str) -> PromptReading:
     proposals = settle(proposals, placed, exempt, is_one_text=bool(order))
     prescribing = {one.sentence for one in exempt.values()}
     proposals = replaced(excepted(proposals, placed, prescribing), placed, prescribing)
+    proposals = relaxed(proposals, placed, prescribing)
     proposals = of_one_deliverable(doubt_rivals(doubt_few_words(proposals)), placed)
     sure = {proposal.check for proposal in proposals if proposal.doubt is None}
     plainly = sum(any(name in sure for name in names) for names in covered)

@@ -155,7 +155,8 @@ def _split(block: str) -> Iterator[str]:
     text = _SAYS["run_in"].sub(lambda title: f"{title[1]}: ", block, 1)  # "**Refunds.** Be kind."
     text = _SAYS["unquoted"].sub(_quoted, text, 1)
     text = _SAYS["emphasis"].sub(lambda bold: bold[1] or bold[2], text)
-    masked = _closed(mask(_SAYS["short"].sub(lambda match: match[0].replace(".", "·"), text)), text)
+    plain = _SAYS["named"].sub(lambda match: match[0].replace("!", "·").replace("?", "·"), text)
+    masked = _closed(mask(_SAYS["short"].sub(lambda match: match[0].replace(".", "·"), plain)), text)
     marks = _numbered(masked)
     ends = {stop.end() for stop in _SAYS["stop"].finditer(masked)} | {start for start, _ in marks}
     markers = dict(marks)

@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from turnsignal.stream.prompts.examples import examples
 from turnsignal.stream.prompts.plain_lines import is_rule_after
 from turnsignal.stream.prompts.rows import is_ban, is_order, narrows
 from turnsignal.stream.prompts.titles import MAX_HEADING, PLAIN, TITLE, forbids, is_bold, is_ruled, leads, title_level
@@ -53,7 +54,7 @@ def read_structure(text: str) -> tuple[list[PromptBlock], list[Above]]:
     reading = _BlockReader()
     lines = _lines(text)
     following = _following(lines)
-    skipped = _examples(lines, following)
+    skipped = examples(lines, following)
     for index, line in enumerate(lines):
         if index in skipped:
             reading.skip()
@@ -125,34 +126,6 @@ def _following(lines: list[str | _Tag]) -> list[int]:
         if isinstance(line, _Tag) or line.strip():
             after = index
     return following
-
-
-def _examples(lines: list[str | _Tag], following: list[int]) -> set[int]:
-    """Return the lines between code fences, and of transcripts: "User: …", "Assistant: …", up to an empty line.
-
-    "Input: the text. Output: one JSON object." says what comes in and goes out, and is no transcript.
-    """
-    examples: set[int] = set()
-    fences = [index for index, line in enumerate(lines) if isinstance(line, str) and line.lstrip().startswith("```")]
-    for start, end in zip(fences[0::2], fences[1::2], strict=False):  # an unclosed fence does not count
-        examples.update(range(start, end + 1))
-    in_transcript = False
-    for index, line in enumerate(lines):
-        if index in examples or isinstance(line, _Tag) or not line.strip():
-            after = lines[following[index]] if following[index] >= 0 else ""
-            in_transcript = in_transcript and isinstance(after, str) and _SAYS["speaker"].match(after) is not None
-            continue
-        after = lines[following[index]] if following[index] >= 0 else ""
-        if _SAYS["asker"].match(line) is not None and isinstance(after, str):
-            in_transcript = in_transcript or _is_answered(line, after)
-        if in_transcript:
-            examples.add(index)
-    return examples
-
-
-def _is_answered(line: str, after: str) -> bool:
-    is_rule = not line.rstrip().endswith("?") and _SAYS["described"].match(after) is not None
-    return _SAYS["answerer"].match(after) is not None and not is_rule
 
 
 class _BlockReader:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import re2
 
 from turnsignal.stream.names import Value
-from turnsignal.stream.prompts.numerals import NUMBER, is_decimal, is_often, read_number
+from turnsignal.stream.prompts.numerals import NUMBER, is_decimal, is_negative, is_often, read_number
 
 MAX_WORDS = 30  #: words read from one list
 
@@ -193,7 +193,8 @@ def _amount(match: Any, text: str, end: int) -> Amount | None:
     count, more = groups[_N], groups[_M]
     unit = next((name for name, group in _UNIT_GROUPS if groups[group]), "")
     last = (_M if more else _N) + 1
-    if is_decimal(text[: match.start(_N + 1)], text[match.end(last) :]):
+    before = text[: match.start(_N + 1)]
+    if is_decimal(before, text[match.end(last) :]) or is_negative(before):
         return None
     unit, kind = _said_of(unit, match, text, last)
     if not unit:

@@ -86,3 +86,31 @@ def test_what_is_not_meant_is_not_even_proposed(rule: str) -> None:
     assert not [
         one for one in names if one.startswith(("citation.required", "keywords.frequency", "case.", "pattern."))
     ]
+
+
+def test_a_question_may_have_its_answers_below_it() -> None:
+    (check,) = active("End every message with a question.")
+    options = ("A) Mars\nB) Venus\nC) Earth", "1. Mars\n2. Venus", "**(a)** Mars\n**(b)** Venus")
+    assert all(passes(check, f"Which is the largest?\n{text}") for text in options)
+    others = ("It is Venus.", "A. Smith will call.", "1. Open it.\nThen call us.")
+    assert not any(passes(check, f"Which is the largest?\n{text}") for text in others)
+
+
+LABELS = ['Signature: "Best, Ada"', "Closing line: Stay curious", 'Ending: "Best, Ada"', "Farewell: Cheers from Ada"]
+
+
+@pytest.mark.parametrize("label", [*LABELS, "Below it put your name."])
+def test_what_a_label_puts_last_is_no_question(label: str) -> None:
+    doubts = [one.doubt for one in read_prompt(f"End every message with a question.\n{label}").proposals]
+    assert doubts[0] is not None
+
+
+@pytest.mark.parametrize("label", [*LABELS, 'Greeting: "Good day!"'])
+def test_what_a_label_adds_would_be_counted(label: str) -> None:
+    first, *_ = read_prompt(f"Answer in at most two sentences.\n{label}").proposals
+    assert first.doubt == f"would count what “{label}” adds"
+
+
+def test_a_label_for_what_the_answer_itself_holds_adds_nothing() -> None:
+    first, *_ = read_prompt("Answer in at most two sentences.\nEnding: a question").proposals
+    assert first.doubt is None

@@ -126,3 +126,47 @@ def test_signs_of_addresses_and_arithmetic_break_no_ban(rule: str, free: str, br
 @pytest.mark.parametrize(("rule", "count"), [("Use plain text only.", 3), ("One sentence, at most 125 characters.", 2)])
 def test_a_rule_may_ask_for_several_checks(rule: str, count: int) -> None:
     assert [one.doubt for one in read_prompt(f"{ROLE}{rule}").proposals] == [None] * count
+
+
+@pytest.mark.parametrize(
+    "lead",
+    [
+        "You shall comply with the following:",
+        "Here's how you answer:",
+        "Legal requires that every message:",
+        "Please observe the following guidelines when responding to members:",
+    ],
+)
+def test_a_plain_lead_in_narrows_nothing(lead: str) -> None:
+    reading = read_prompt(f"You are Mia.\n\n{lead}\n- has at most 50 words\n")
+    assert [(one.check, one.doubt) for one in reading.proposals] == [("length.number_words(at_most=50)", None)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "check"),
+    [
+        ("Responses over 200 words are not permitted.", "length.number_words(at_most=200)"),
+        ("Answers longer than 3 sentences are forbidden.", "length.number_sentences(at_most=3,skip_markers=true)"),
+        ("Use plain language, at most 150 words.", "length.number_words(at_most=150)"),
+        ("max 3 sentences plz", "length.number_sentences(at_most=3,skip_markers=true)"),
+    ],
+)
+def test_a_plain_limit_is_read(rule: str, check: str) -> None:
+    reading = read_prompt(f"You are Mia. {rule}")
+    assert [(one.check, one.doubt) for one in reading.proposals] == [(check, None)]
+
+
+def test_how_the_language_is_to_be_is_listed_beside_a_limit() -> None:
+    sentence = "Use plain language, at most 150 words."
+    assert read_prompt(f"You are Mia. {sentence}").uncovered == (f"{sentence} (no check: Use plain language)",)
+
+
+@pytest.mark.parametrize("rule", ["Exactly -1 sentences.", "Use exactly −3 bullet points.", "Max -5 words."])
+def test_no_answer_holds_less_than_nothing(rule: str) -> None:
+    reading = read_prompt(f"You are Mia. {rule}")
+    assert (reading.proposals, reading.uncovered) == ((), (rule,))
+
+
+def test_a_range_with_a_space_before_its_sign_is_one() -> None:
+    (one,) = read_prompt("You are Mia. Use 2 -3 sentences.").proposals
+    assert one.check == "length.number_sentences(at_least=2,at_most=3,skip_markers=true)"

@@ -45,7 +45,6 @@ def test_a_thing_is_forbidden_only_by_one_plain_denial(prompt: str) -> None:
         "Don't limit yourself to 40 words.",
         "Never restrict replies to two sentences.",
         "Replies under 30 words are not allowed.",
-        "Replies over 30 words are not allowed.",
         "A reply with at most 10 words is too short.",
         "Answers need not have at least 50 words.",
         "Never reply in lowercase.",

@@ -2,6 +2,7 @@
 
 import pytest
 
+from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.reader import read_prompt
 
 
@@ -152,3 +153,18 @@ def test_more_words_or_a_least_number_are_not(rule: str) -> None:
 @pytest.mark.parametrize("rule", ["No ellipsis.", "Never use ellipses.", "Do not use emojis or ellipses."])
 def test_an_ellipsis_is_a_sign(rule: str) -> None:
     assert any("…" in check for check in active(rule))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "regex"),
+    [
+        ('Do not open with filler such as "Great question".', r"(?i)\A\W*Great\s+question(?:\W|\z)"),
+        ('Avoid starting with phrases like "I hope".', r"(?i)\A\W*I\s+hope(?:\W|\z)"),
+        ('Never begin a reply with clichés (e.g. "In sum").', r"(?i)\A\W*In\s+sum(?:\W|\z)"),
+        ('Answers must not open with fillers like "Sure thing".', r"(?i)\A\W*Sure\s+thing(?:\W|\z)"),
+        ('Do not end with phrases like "Hope it helps".', r"(?i)Hope\s+it\s+helps[^\pL\pN?]*\z"),
+    ],
+)
+def test_a_ban_on_a_kind_of_opening_is_of_the_opening(sentence: str, regex: str) -> None:
+    (one,) = read_prompt(sentence).proposals
+    assert (parse_name(one.check).params["regex"], one.doubt) == (regex, None)
