@@ -33,6 +33,7 @@ from turnsignal.stream.reports.release_totals import (
     MAX_RELEASES,
     MOMENTS,
     OTHER_RELEASES,
+    UNANSWERED,
     ConversationScores,
     NamedReleases,
     ReleaseTotals,
@@ -285,7 +286,9 @@ class Quality:
     def _period(self, release: Release) -> Period:
         totals = self._releases[release]
         first = self._begun.get(release, totals.first)
-        return Period(release, first, totals.last, totals.outcomes.total(), not self._is_nobody(release))
+        n = totals.outcomes.total()
+        answered = n - totals.outcomes[UNANSWERED]
+        return Period(release, first, totals.last, n, answered, not self._is_nobody(release))
 
     def _is_compared(self, release: Release, minimum: int) -> bool:
         totals = self._releases[release]

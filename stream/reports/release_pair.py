@@ -153,7 +153,7 @@ class ReleasePair:
         with_user = (totals.with_user / max(1, totals.outcomes.total()) for totals in (self.before, self.after))
         row["with_user"] = round(min(with_user), 6)
         row["users"] = min(len(self.before.users), len(self.after.users))  # at most as many as are told apart
-        row["side_by_side"] = overlap(*(Period(("", None), t.first, t.last, 0) for t in (self.before, self.after)))
+        row["side_by_side"] = overlap(*(Period(("", None), t.first, t.last, 0, 0) for t in (self.before, self.after)))
         row["deltas"] = {
             name: delta_as_json(name, delta, claimed[name], within.get(name), traffic.parts)
             for name, delta in differences.items()

@@ -112,6 +112,18 @@ def test_which_of_two_side_by_side_comes_first_decides_nothing(ahead: str) -> No
     assert (change["before"], change["after"], "baseline_by" in change) == ("v2", "v1", False)
 
 
+@pytest.mark.parametrize(("ahead", "dead"), [("v1", "v1"), ("v1", "v2"), ("v2", "v1"), ("v2", "v2")])
+def test_a_release_that_answers_nobody_is_worse_than_the_one_beside_it(ahead: str, dead: str) -> None:
+    healthy = "v2" if dead == "v1" else "v1"
+    found = quality((healthy, 0.0 if ahead == healthy else 4.0, 50, "resolved", 0.9))
+    for i in range(50):
+        first = i + (0.0 if ahead == dead else 4.0)
+        found.add(ConversationScores(("support", dead), "unanswered", first, first, first, False, 0, {}, math.inf))
+    (change,) = found.comparisons(30, *PRIMARY)
+    assert (change["before"], change["after"], change["side_by_side"]) == (healthy, dead, True)
+    assert change["deltas"]["unanswered"]["verdict"] == "worse"
+
+
 def test_a_primary_figure_of_too_few_is_said_to_be_missing() -> None:
     found = quality(("v1", 0.0, 50, "resolved", 0.4), ("v2", 2000.0, 50, "resolved", 0.9))
     assert found.comparisons(30, "nDCG@10", 0.01)[0]["primary"] is None
