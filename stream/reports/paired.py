@@ -34,7 +34,7 @@ from turnsignal.stream.statistics.directions import (
     WASTED,
     coverage_name,
 )
-from turnsignal.stream.statistics.intervals import Clusters, Difference, t_quantile, t_tails
+from turnsignal.stream.statistics.intervals import Clusters, Difference, rule_of_three, t_quantile, t_tails
 from turnsignal.stream.statistics.sample_size import least_shown, level_of
 
 IDENTICAL, EQUIVALENT, TOO_FEW = "identical", "equivalent", "too few conversations to compare"
@@ -161,8 +161,9 @@ class PairedScores:
         """
         deltas = self.differences()
         for name in sorted(self._beside - _HIDDEN):
-            spread = SCALES[name].spread if name in SCALES else 0.0
-            deltas[name] = paired_difference(_clusters(self._sums[name]), spread)
+            n, total = self._afterwards[name]
+            step = SCALES[name].step(total / n) if name in SCALES else 0.0
+            deltas[name] = paired_difference(_clusters(self._sums[name]), step)
         coverages = self.coverages()
         relevancy = next((name for name in self._names[0] if name in self._ranked and name != WASTED), FOLLOW_UP)
         for name in dict.fromkeys((relevancy, FOLLOW_UP, *(() if primary in deltas else (primary,)))):
@@ -271,12 +272,12 @@ class PairedScores:
         return {name: _revise(named.get(name), delta, least_change) for name, delta in deltas.items()}
 
 
-def paired_difference(sums: Clusters, spread: float = 0.0) -> Difference:
+def paired_difference(sums: Clusters, step: float = 0.0) -> Difference:
     """Return the mean of differences from −1 to 1 within conversations, with its interval by t.
 
     Differences that are all the same leave no spread to judge by. All 0, they are no difference, and p is 1; else the
-    widest that a mean of so many conversations can have is taken, or `spread` where it is given, as on a scale whose
-    ends hardly anything reaches.
+    widest that a mean of so many conversations can have is taken, or, on a scale whose ends hardly anything reaches,
+    that as many as may do so unseen differ by `step`.
     """
     n, mean = round(sums.n), sums.total / sums.turns
     meat = sums.total2 - 2 * mean * sums.cross + mean * mean * sums.turns2
@@ -286,7 +287,7 @@ def paired_difference(sums: Clusters, spread: float = 0.0) -> Difference:
     # 7 % of 30 conversations that do not differ were called different, instead of 5 %.
     alike = sums.turns**2 / sums.turns2
     if n < 2 or meat <= 1e-12 * sums.turns2:
-        error = spread / math.sqrt(n) or math.sqrt(abs(mean) * max(0.0, 1 - abs(mean)) / n) or 1 / n
+        error = step * math.sqrt(rule_of_three(n) / n) or math.sqrt(abs(mean) * max(0.0, 1 - abs(mean)) / n) or 1 / n
     else:
         error = math.sqrt(meat * alike / (alike - 1)) / sums.turns
     degrees = max(1, round(alike) - 1)

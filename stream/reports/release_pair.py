@@ -214,15 +214,15 @@ class ReleasePair:
 
 def _figure(totals: ReleaseTotals, at: int, name: str) -> ReleaseFigure:
     """Return the mean of a figure, over answers and over conversations."""
-    spread = SCALES[name].spread if name in SCALES else 0.0
     sums = totals.sums(at)
-    mean, users = mean_by_user(totals.users, (2 * at, 2 * at + 1), sums, partial(totals.sums_alone, at), spread)
+    step = SCALES[name].step(sums.total / sums.turns) if name in SCALES else 0.0
+    mean, users = mean_by_user(totals.users, (2 * at, 2 * at + 1), sums, partial(totals.sums_alone, at), step)
     by_conversation = mean_over_conversations(sums)
     if users is not None:  # as much wider as the other mean is
         wider = mean.size / users.by_conversation.size
         by_conversation = by_conversation._replace(size=by_conversation.size * wider, degrees=mean.degrees)
     if name == ANSWER_SECONDS:
-        batched = mean_over_turns(totals.seconds.clusters(), spread)
+        batched = mean_over_turns(totals.seconds.clusters(), step)
         mean = batched if users is None else min(batched, mean, key=lambda one: one.size)
         users = None
     return ReleaseFigure(mean._replace(n=round(sums.n)), by_conversation, users=users)

@@ -372,11 +372,13 @@ def test_where_all_traffic_moved_nobody_can_tell_the_release_from_the_platform()
     assert free["why"].endswith("too few on both sides to tell the release from that")
 
 
-def test_six_documents_everywhere_against_four_everywhere_is_no_chance() -> None:
+@pytest.mark.parametrize("users", [0, 25])
+@pytest.mark.parametrize(("many", "fewer"), [(6, 4), (5, 4), (10, 9), (20, 19), (2, 1)])
+def test_a_document_fewer_in_every_answer_is_no_chance(many: int, fewer: int, users: int) -> None:
     found = Quality(("nDCG@5",))
     place = 2 * found.figures.index("documents")
-    for version, first, documents, ndcg in (("v1", 0.0, 6, 0.5), ("v2", 1000.0, 4, 0.9)):
-        for i in range(60):
+    for version, first, documents, ndcg in (("v1", 0.0, many, 0.5), ("v2", 1000.0, fewer, 0.9)):
+        for i in range(100 if users else 30):
             part = found.empty()
             part[0], part[1], part[-1] = 1, ndcg - 0.05 * (i % 2), 1
             part[place], part[place + 1] = 1, DOCUMENTS_GIVEN.fraction(documents)
@@ -384,8 +386,12 @@ def test_six_documents_everywhere_against_four_everywhere_is_no_chance() -> None
             went = ConversationScores(
                 ("support", version), "resolved", at, at, at, False, 1, {("support", version): part}, at
             )
-            found.add(went)
+            user = 1000 * (version == "v2") + i % users if users else None
+            found.add(went._replace(user=user))
     found.finish()
     deltas = compared(found)
-    assert (deltas["documents"]["verdict"], deltas["documents"]["value"]) == (CHANGED, pytest.approx(-1 / 3, abs=1e-6))
+    assert (deltas["documents"]["p"] < 1e-3, deltas["documents"]["value"]) == (
+        True,
+        pytest.approx(fewer / many - 1, abs=1e-3),
+    )
     assert deltas["nDCG@5"]["why"] == "not called better: beside fewer documents per answer"
