@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from turnsignal.stream.conversations.judged import LEAST
 from turnsignal.stream.records.scores import FOLLOW_UP, Stage
 from turnsignal.stream.reports.first_answers import FirstAnswers
+from turnsignal.stream.reports.missing_cases import NONE_MISSING, MissingCases
 from turnsignal.stream.reports.paired_rows import Row
 from turnsignal.stream.reports.release_figures import SCALES, ranked_figures
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN
@@ -77,14 +78,16 @@ class PairedScores:
 
     rows: pairs of them; exchanges: those of which both sides have scored the answer; an exchange has several rows;
     same_suite: whether both sides were scored by the same: then what only one of them has a value for was lost, or
-    gained, and is no matter of the suites; first_answers: of both sides, where they answered differently.
+    gained, and is no matter of the suites; missing: cases that only one side has; first_answers: of both sides, where
+    they answered differently.
     """
 
-    def __init__(self, *, same_suite: bool = False) -> None:
+    def __init__(self, *, same_suite: bool = False, missing: MissingCases = NONE_MISSING) -> None:
         self.rows = 0
         self.exchanges = 0
         self.first_answers = FirstAnswers(), FirstAnswers()
         self._same_suite = same_suite
+        self._missing = missing
         self._afterwards: defaultdict[str, list[float]] = defaultdict(_zeros)  # what came of figures: how many, and sum
         self._beside: set[str] = set()  # figures that no scorer gives
         self._sums: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(_zeros))
@@ -232,6 +235,7 @@ class PairedScores:
             "conversations": max((delta.n for delta in deltas.values()), default=0),
             "primary": primary,
             "minimum_n": minimum,
+            "lacking": self._missing.lacking(least_change),
             "not_compared": sorted((self._names[0] | self._names[1]).keys() - deltas.keys()),
             "too_few": [name for name, delta in deltas.items() if delta.n < minimum],
             "figures": {
@@ -267,6 +271,7 @@ class PairedScores:
             unranked=self._says_nothing(minimum),
             ranked_nothing=self._said_nothing(minimum),
             by_place=self._cited_by_place(),
+            lacking=self._missing.lacking(least_change),
             unheard=paired_difference(_clusters(unheard)) if unheard else None,
         )
         return {name: _revise(named.get(name), delta, least_change) for name, delta in deltas.items()}

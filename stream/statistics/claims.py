@@ -103,6 +103,7 @@ def claims(
     unranked: str = "",
     ranked_nothing: str = "",
     by_place: str = "",
+    lacking: str = "",
     unheard: Difference | None = None,
     shifted: str = "",
     within: Mapping[str, Difference] | None = None,
@@ -114,10 +115,11 @@ def claims(
     deltas: after − before of every figure; coverages: of the share of answers that a figure could score; primary: the
     name of one figure; least_change: the smallest difference that is worth naming; ranked: figures that depend on which
     documents there are to cite; unranked: why those say nothing, as `says_nothing` has it; ranked_nothing: why those of
-    before did not; by_place: the same, unless users say that it went worse; unheard: after − before of `UNHEARD`;
-    shifted: how the traffic moved between parts such as platforms, "" where it did not; within: the differences within
-    those parts then, which decide in the place of those of all; parts: which ones; habit: what one side may owe to
-    asking in closing what the other does not ask.
+    before did not; by_place: the same, unless users say that it went worse; lacking: what there is no record of
+    afterwards, so that nothing is known to be better, "" for nothing; unheard: after − before of `UNHEARD`; shifted:
+    how the traffic moved between parts such as platforms, "" where it did not; within: the differences within those
+    parts then, which decide in the place of those of all; parts: which ones; habit: what one side may owe to asking in
+    closing what the other does not ask.
     """
     within = within or {}
     deciding = {name: within.get(name, delta) for name, delta in deltas.items()}
@@ -135,7 +137,7 @@ def claims(
     claimed = {}
     for name, delta in deltas.items():
         least = LEAST.get(name, least_change)
-        why = _lost(name, lost, coverages, least_change)
+        why = lacking or _lost(name, lost, coverages, least_change)
         if name in ranked:
             why = less or unranked or why or _by_other_numbers(deciding, name) or beside
         claim = _claim(name, deciding[name], min(1.0, 2 * adjusted[name]), least, why or shifted)
