@@ -195,7 +195,8 @@ class ConversationRows:
     def _see(self, row: _Row, seen: SeenAnswers) -> None:
         """Note what a row says of an answer beside its scores, as a replay does of each release."""
         values = {score["scorer"]: score.get("value") for score in row["scores"]}
-        if of := len(self._checks & values.keys()):
+        of = len(self._checks & values.keys())
+        if of and row["turn_id"] not in seen.unasked:
             seen.add(CHECKS_APPLIED, sum(values[check] is not None for check in self._checks & values.keys()) / of)
         given, wasted = seen.documents.get(row["turn_id"], 0), values.get(WASTED)
         if wasted is not None:

@@ -55,6 +55,7 @@ from turnsignal.stream.statistics.directions import (
     UNANSWERED_OF_ALL,
     VOTE,
     WITH_DOCUMENTS,
+    coverage_name,
 )
 from turnsignal.stream.statistics.intervals import Clusters
 
@@ -83,7 +84,8 @@ class Quality:
     """Conversations by release: `add` each once, `merge` the parts, `finish`, then `rows` and `comparisons`.
 
     scorers: of the suite; idle: seconds after which a conversation is over, 0 where the recording holds whole ones;
-    covered: scorers whose coverage is a figure of its own.
+    covered: scorers whose coverage is a figure of its own: of the answers that could be scored by them. What answers a
+    "thanks" could not, and happier users thank more often.
     """
 
     def __init__(
@@ -92,11 +94,16 @@ class Quality:
         idle: float = 0.0,
         covered: Sequence[str] = (FOLLOW_UP,),
     ) -> None:
-        self.figures = (*scorers, *DERIVED)
+        covered = [name for name in covered if name in scorers]
+        self.figures = (*scorers, *map(coverage_name, covered), *DERIVED)
         self.start, self.end = math.inf, -math.inf
         self.named = NamedReleases()
         self._idle = idle
-        self._reader = FigureReader(self.figures, covered)
+        self._reader = FigureReader(self.figures)
+        self._covered = tuple(
+            (self.figures.index(coverage_name(name)), self.figures.index(name), self.figures.index(_among(name)))
+            for name in covered
+        )
         self._releases: dict[Release, ReleaseTotals] = {}
         self._begun: dict[Release, float] = {}  # event time of a release's first conversation that it began
         self._opened: dict[Release, float] = {}  # and of the first answer that opened one
@@ -114,6 +121,10 @@ class Quality:
     def add(self, went: ConversationScores) -> None:
         """Count a conversation; each once."""
         self.start, self.end = min(self.start, went.first), max(self.end, went.clock)
+        for values in went.parts.values():
+            for coverage, scored, among in self._covered:
+                could = values[2 * among] or values[-1]  # rows alone do not tell which
+                values[2 * coverage : 2 * coverage + 2] = array("d", (could, min(values[2 * scored], could)))
         known = self._unattributed.update(went)
         if known is not None:
             self._add(known)
@@ -184,8 +195,6 @@ class Quality:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take in checkpoints, too, that were written when every release was told apart, and read here."""
         self.__dict__.update({"named": NamedReleases()} | state)
-        if "_reader" not in state:
-            self._reader = FigureReader(self.figures, state["_covered"])
 
     def over_all(self, release: Release, figure: str) -> Clusters | None:
         """Return one figure's sums over a release's conversations, cut ones too; None where nothing was scored."""
@@ -343,6 +352,11 @@ class Quality:
         if apart := self._unattributed.apart(after):
             row["apart"] = apart
         return row | compared.as_json(primary, least_change, deltas)
+
+
+def _among(covered: str) -> str:
+    """Return the figure of every answer that a scorer could score: of what was asked, or could be out of documents."""
+    return FAILED if covered == FOLLOW_UP else WITH_DOCUMENTS
 
 
 def _keep_first(times: dict[Release, float], release: Release, time: float) -> None:

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from turnsignal.stream.records.scores import FREE_OUTCOMES
+from turnsignal.stream.pipeline.scoring import FOLLOW_UPS
+from turnsignal.stream.records.scores import FOLLOW_UP, FREE_OUTCOMES
 from turnsignal.stream.reports.closing_habits import closing_habit
 from turnsignal.stream.reports.first_answers import FirstAnswers, share_of_length
 from turnsignal.stream.reports.release_figures import (
@@ -40,6 +41,7 @@ from turnsignal.stream.statistics.directions import (
     CHANGED,
     CITES_TOP,
     DOCUMENTS,
+    FAILED,
     FREE_CONVERSATIONS,
     OUTCOMES,
     SAME,
@@ -63,13 +65,13 @@ from turnsignal.stream.statistics.intervals import (
 class FigureReader:
     """Read the figures of releases.
 
-    names: of figures, in the order of the totals; covered: whose coverage is one; ranked: as `ranked_figures` has them.
+    names: of figures, in the order of the totals; ranked: as `ranked_figures` has them.
     """
 
-    def __init__(self, names: Sequence[str], covered: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str]) -> None:
         self.names = names
         self.ranked = ranked_figures(names)
-        self._covered = covered
+        self._rankings = next((coverage_name(name) for name in self.ranked if coverage_name(name) in names), "")
 
     def read(self, totals: ReleaseTotals, minimum: int) -> dict[str, ReleaseFigure]:
         """Return every figure of a release that enough conversations speak of."""
@@ -84,11 +86,29 @@ class FigureReader:
                 coverage, covering = mean_by_user(
                     totals.users, columns, totals.scored(at), partial(totals.scored_alone, at)
                 )
-                if name in self._covered:
-                    figures[coverage_name(name)] = ReleaseFigure(coverage, users=covering)
             if sums.n >= minimum:
                 figures[name] = _figure(totals, at, name)._replace(coverage=coverage, users_coverage=covering)
         return figures
+
+    def coverages(
+        self, names: Iterable[str], new: Mapping[str, ReleaseFigure], old: Mapping[str, ReleaseFigure], overlap: float
+    ) -> Iterator[tuple[str, Difference]]:
+        """Compare which share of answers figures could score: of those that they could, where that is known."""
+        for name in names:
+            shared = self._coverage_of(name)
+            if shared in new and shared in old:
+                yield name, change(new[shared], old[shared], overlap)
+                continue
+            mine, theirs = new[name].coverage, old[name].coverage
+            if name != FAILED and mine is not None and theirs is not None:  # that is missing for small talk alone
+                pair = (mine, new[name].users_coverage), (theirs, old[name].users_coverage)
+                yield name, difference(*compared_estimates(*pair, overlap))
+
+    def _coverage_of(self, name: str) -> str:
+        """Name the figure that says how much a figure could score, "" for none."""
+        if name in self.ranked:
+            return self._rankings
+        return coverage_name(FOLLOW_UP) if name in FOLLOW_UPS else ""
 
 
 class TrafficShift(NamedTuple):
@@ -131,7 +151,7 @@ class ReleasePair:
         unheard = within.pop(UNHEARD, unheard)
         claimed = claims(
             differences,
-            dict(_coverages(common, new, old, self._overlap)),
+            dict(self._reader.coverages(common, new, old, self._overlap)),
             primary,
             least_change,
             self._reader.ranked,
@@ -281,13 +301,3 @@ def _drift(deltas: dict[str, Difference], before: ReleaseTotals, after: ReleaseT
 def _has_none(name: str, new: Mapping[str, ReleaseFigure], old: Mapping[str, ReleaseFigure]) -> bool:
     """Say whether nothing is ever retrieved: then there is no share of that to compare."""
     return name == WITH_DOCUMENTS and new[name].mean.value == old[name].mean.value == 0.0
-
-
-def _coverages(
-    names: Iterable[str], new: Mapping[str, ReleaseFigure], old: Mapping[str, ReleaseFigure], overlap: float
-) -> Iterable[tuple[str, Difference]]:
-    for name in names:
-        mine, theirs = new[name].coverage, old[name].coverage
-        if mine is not None and theirs is not None:
-            pair = (mine, new[name].users_coverage), (theirs, old[name].users_coverage)
-            yield name, difference(*compared_estimates(*pair, overlap))

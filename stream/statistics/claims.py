@@ -132,12 +132,14 @@ def claims(
         adjusted[primary] = deciding[primary].p
     accounted = _accounted_for(deltas, unheard, least_change)
     lost = [name for name, delta in deltas.items() if name not in accounted and _is_loss(name, delta, least_change)]
+    # Fewer answers are ranked: that is no matter of how users fare, and `cited` and `WITH_DOCUMENTS` are figures, too.
+    lost_of_others = [name for name in lost if name not in map(coverage_name, ranked)]
     less, beside = _less_to_rank(deltas), _beside(deltas, primary, least_change)
     gone = coverage_name(primary) if primary not in deltas else ""
     claimed = {}
     for name, delta in deltas.items():
         least = LEAST.get(name, least_change)
-        why = lacking or _lost(name, lost, coverages, least_change)
+        why = lacking or _lost(name, lost if name in ranked else lost_of_others, coverages, least_change)
         if name in ranked:
             why = less or unranked or why or _by_other_numbers(deciding, name) or beside
         claim = _claim(name, deciding[name], min(1.0, 2 * adjusted[name]), least, why or shifted)

@@ -18,6 +18,7 @@ V1, V2 = ("support", "v1"), ("support", "v2")
 CHANGES = (BETTER, WORSE, CHANGED)
 _UNRETRIEVED = (3, 0.0, 0, 0.0, 0, 0.0, 0, 0.0)  # answers with documents, how many, citations, and votes
 _NONE_OF_TWO = (0, 0.0, 0, 0.0)  # answers with two documents or more, and those that cite any of them
+_COVERED = (0, 0.0)  # filled in where conversations are added up
 _UNTOLD = (0, 0.0)  # languages of answers
 _WHOLE = (3, 0.0)  # answers in several messages
 _UNASKED = (0, 0.0, 0, 0.0)  # answers that ask in closing, of two kinds
@@ -29,7 +30,7 @@ def values(ndcg: float, clarified: float = 0.0, wasted: float = 0.5, seconds: fl
     cited, dangling, failed, applied = (3, 3.0), (3, 0.0), (3, 0.0), (3, 3.0)
     follow_ups, free = (2, 1.6), (2, 2.0 - clarified)
     seen = [*_UNRETRIEVED, *failed, *applied, *_NONE_OF_TWO, *_UNTOLD, *_WHOLE, *_UNASKED, 3, latency, 3]
-    return array("d", [1, ndcg, 1, wasted, *follow_ups, *free, *cited, *dangling, *seen])
+    return array("d", [1, ndcg, 1, wasted, *follow_ups, *free, *cited, *dangling, *_COVERED, *seen])
 
 
 def quality(*groups: tuple[str, float, int, str, float], seconds: float = 4.0) -> Quality:

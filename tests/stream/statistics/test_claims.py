@@ -94,6 +94,14 @@ def test_a_mean_over_fewer_answers_is_not_better_though_nothing_else_says_so() -
     assert (found["nDCG@5"].change, found["compliance"].change) == ("changed", "better")
 
 
+def test_fewer_ranked_answers_hold_back_rankings_and_not_what_users_say() -> None:
+    deltas = {"nDCG@5": RISE, "clarification_free": RISE, "coverage(nDCG@5)": FALL}
+    found = claims(deltas, {}, "clarification_free", 0.01, RANKED)
+    assert (found["nDCG@5"].change, found["clarification_free"].change) == ("changed", "better")
+    heard_less = claims({**deltas, "coverage(follow_up)": FALL}, {}, "clarification_free", 0.01, RANKED)
+    assert heard_less["clarification_free"].why == "not called better: coverage(follow_up) fell"
+
+
 def test_no_figures_make_no_claims() -> None:
     assert claims({}, {}, "follow_up", 0.01, ()) == {}
 
