@@ -20,7 +20,7 @@ from turnsignal.stream.reports.missing_cases import NONE_MISSING, MissingCases
 from turnsignal.stream.reports.paired_rows import Row
 from turnsignal.stream.reports.release_figures import SCALES, ranked_figures
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN
-from turnsignal.stream.statistics.claims import Claim, cited_by_place, claims, said_nothing, says_nothing
+from turnsignal.stream.statistics.claims import Claim, claims
 from turnsignal.stream.statistics.directions import (
     CITATIONS,
     CITES_TOP,
@@ -36,6 +36,7 @@ from turnsignal.stream.statistics.directions import (
     coverage_name,
 )
 from turnsignal.stream.statistics.intervals import Clusters, Difference, rule_of_three, t_quantile, t_tails
+from turnsignal.stream.statistics.rankings import cited_by_place, said_nothing, says_nothing
 from turnsignal.stream.statistics.sample_size import least_shown, level_of
 
 IDENTICAL, EQUIVALENT, TOO_FEW = "identical", "equivalent", "too few conversations to compare"

@@ -34,7 +34,7 @@ from turnsignal.stream.reports.release_totals import (
 )
 from turnsignal.stream.reports.standardised import FEWEST, within_parts
 from turnsignal.stream.reports.user_spread import UserSpread, compared_estimates, mean_by_user, rate_by_user
-from turnsignal.stream.statistics.claims import PROMISE, Claim, cited_by_place, claims, said_nothing, says_nothing
+from turnsignal.stream.statistics.claims import Claim, claims
 from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
@@ -60,6 +60,8 @@ from turnsignal.stream.statistics.intervals import (
     mean_over_turns,
     of_one_turn,
 )
+from turnsignal.stream.statistics.promise import PROMISE
+from turnsignal.stream.statistics.rankings import cited_by_place, said_nothing, says_nothing
 
 
 class FigureReader:

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from turnsignal.stream.statistics.claims import cited_by_place, claims, said_nothing, says_nothing
+from turnsignal.stream.statistics.claims import claims
 from turnsignal.stream.statistics.closing_habit import ClosingHabit
 from turnsignal.stream.statistics.directions import BY_USERS
 from turnsignal.stream.statistics.intervals import Difference
+from turnsignal.stream.statistics.rankings import cited_by_place, said_nothing, says_nothing
 
 
 def delta(value: float, p: float) -> Difference:
