@@ -40,6 +40,7 @@ from turnsignal.stream.reports.release_totals import (
     as_begun,
     begun_by,
 )
+from turnsignal.stream.reports.scales import QUESTIONS_ASKED
 from turnsignal.stream.reports.unattributed import Unattributed
 from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.directions import (
@@ -51,6 +52,7 @@ from turnsignal.stream.statistics.directions import (
     DOCUMENTS,
     FAILED,
     IN_PARTS,
+    QUESTIONS,
     SAME_LANGUAGE,
     UNANSWERED_OF_ALL,
     VOTE,
@@ -62,6 +64,7 @@ from turnsignal.stream.statistics.intervals import Clusters
 #: figures of answers that no scorer of a response gives
 DERIVED = (
     *(
+        QUESTIONS,
         WITH_DOCUMENTS,
         DOCUMENTS,
         CITATIONS,
@@ -104,6 +107,7 @@ class Quality:
             (self.figures.index(coverage_name(name)), self.figures.index(name), self.figures.index(_among(name)))
             for name in covered
         )
+        self._questions, self._asked = map(self.figures.index, (QUESTIONS, FAILED))
         self._releases: dict[Release, ReleaseTotals] = {}
         self._begun: dict[Release, float] = {}  # event time of a release's first conversation that it began
         self._opened: dict[Release, float] = {}  # and of the first answer that opened one
@@ -125,6 +129,9 @@ class Quality:
             for coverage, scored, among in self._covered:
                 could = values[2 * among] or values[-1]  # rows alone do not tell which
                 values[2 * coverage : 2 * coverage + 2] = array("d", (could, min(values[2 * scored], could)))
+            if asked := values[2 * self._asked]:
+                at = 2 * self._questions
+                values[at : at + 2] = array("d", (1.0, QUESTIONS_ASKED.fraction(asked)))
         known = self._unattributed.update(went)
         if known is not None:
             self._add(known)

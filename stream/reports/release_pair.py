@@ -36,6 +36,7 @@ from turnsignal.stream.reports.standardised import FEWEST, within_parts
 from turnsignal.stream.reports.user_spread import UserSpread, compared_estimates, mean_by_user, rate_by_user
 from turnsignal.stream.statistics.claims import Claim, claims
 from turnsignal.stream.statistics.closing_habit import REPLIES
+from turnsignal.stream.statistics.conversation_length import ConversationLength
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     CHANGED,
@@ -44,6 +45,7 @@ from turnsignal.stream.statistics.directions import (
     FAILED,
     FREE_CONVERSATIONS,
     OUTCOMES,
+    QUESTIONS,
     SAME,
     SAME_DOCUMENTS,
     SAME_FIRST,
@@ -145,6 +147,8 @@ class ReleasePair:
         text, few = self._add_first_answers(differences)
         unranked = says_nothing(differences, new[CITES_TOP].mean.value if CITES_TOP in differences else 0.0, few)
         differences.pop(CITES_TOP, None)  # a habit, and neither better nor worse
+        asked = differences.pop(QUESTIONS, None)
+        scale = SCALES[QUESTIONS]
         for habit in REPLIES:
             differences.pop(habit, None)
         unheard = differences.pop(UNHEARD, None)
@@ -164,6 +168,7 @@ class ReleasePair:
             shifted=traffic.shifted,
             within=within,
             parts=traffic.parts,
+            length=None if asked is None else ConversationLength(asked, 1 + scale.change(asked.value)),
             habit=closing_habit(self._reader.names, self.before, self.after),
         )
         self._explain(claimed, drift, text)

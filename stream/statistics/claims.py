@@ -24,7 +24,8 @@ negative, and no order of two releases makes either worse by its users. Where fe
 part of those who now speak is content, complaints are not worse. Where users are only heard more, nothing that they say
 is better. Where answers begin or cease to end with a question ("did that help?", an offer), what the replies to it may
 have moved is neither (`closing_habit`). Rankings of a release that cited nothing, all that it got, or by the place, are
-no better than others.
+no better than others. Of longer conversations more hold a bad answer: where they grew, and no answers are met worse,
+what is counted by conversation is not worse, nor better where they shrank.
 
 This is the one place that decides so, of two releases and of two sides that are compared pair by pair.
 """
@@ -35,6 +36,7 @@ from typing import NamedTuple
 
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE
 from turnsignal.stream.statistics.closing_habit import ClosingHabit
+from turnsignal.stream.statistics.conversation_length import ConversationLength
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     BETTER,
@@ -100,6 +102,7 @@ def claims(
     within: Mapping[str, Difference] | None = None,
     parts: str = "platforms",
     habit: ClosingHabit | None = None,
+    length: ConversationLength | None = None,
 ) -> dict[str, Claim]:
     """Return what is said of each figure of a comparison.
 
@@ -110,14 +113,14 @@ def claims(
     afterwards, so that nothing is known to be better, "" for nothing; unheard: after − before of `UNHEARD`; shifted:
     how the traffic moved between parts such as platforms, "" where it did not; within: the differences within those
     parts then, which decide in the place of those of all; parts: which ones; habit: what one side may owe to asking in
-    closing what the other does not ask.
+    closing what the other does not ask; length: how many questions conversations hold.
     """
     within = within or {}
     deciding = {name: within.get(name, delta) for name, delta in deltas.items()}
-    others = [name for name in deltas if name != primary]
-    adjusted = dict(zip(others, adjust([deciding[name].p for name in others]), strict=True))
+    beside_primary = [name for name in deltas if name != primary]
+    adjusted = dict(zip(beside_primary, adjust([deciding[name].p for name in beside_primary]), strict=True))
     # What is compared over all moves with the traffic: beside it, chance within its parts must not look surer.
-    inside = [name for name in others if name in within]
+    inside = [name for name in beside_primary if name in within]
     adjusted |= zip(inside, adjust([within[name].p for name in inside]), strict=True)
     if primary in deltas:
         adjusted[primary] = deciding[primary].p
@@ -141,7 +144,11 @@ def claims(
         claimed["silent"] = _withdraw(claimed["silent"], WORSE, f"unanswered {_by(deltas['unanswered'])}")
     fewer_unheard = unheard is not None and moved(unheard, FALL, least_change)
     asked = "silent" in deltas and habit is not None and habit.accounts_for("silent", deciding["silent"])
-    claimed |= _weigh_users(claimed, deciding, fewer_unheard=fewer_unheard, asked=asked)
+    by_length = {} if length is None else dict.fromkeys(length.accounts_for(deciding, least_change), length.why)
+    spoken = {name: delta for name, delta in deciding.items() if name not in by_length}
+    claimed |= _weigh_users({name: claimed[name] for name in spoken}, spoken, fewer_unheard=fewer_unheard, asked=asked)
+    for name, why in by_length.items():
+        claimed[name] = _withdraw(_withdraw(claimed[name], WORSE, why), BETTER, why)
     if why := _only_heard(claimed, deciding):
         claimed |= {name: _withdraw(claimed[name], BETTER, why) for name in BY_USERS if name in claimed}
     for name in (*BY_USERS, "unanswered"):
