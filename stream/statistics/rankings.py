@@ -74,11 +74,15 @@ def by_other_numbers(deltas: Mapping[str, Difference], ranked: str) -> str:
     """Say beside which number, of citations or documents, a figure moved no further than by that; "" beside none.
 
     Of twice as many citations, half are new, and what they add or hide is at most a half of what is taken over all. So
-    it is with documents: who is given more of the same search cites some that were too far down before.
+    it is with documents: who is given more of the same search cites some that were too far down before. What nobody
+    cites is the rest of what is cited: it falls and rises with that, however little that is.
     """
     given = DOCUMENTS in deltas and (ranked == WASTED or deltas[DOCUMENTS].value > 0)
     for name in (CITATIONS, *((DOCUMENTS,) if given else ())):
-        why = _other_number(deltas, name)
+        rest = (
+            ranked == WASTED and name == CITATIONS and name in deltas and deltas[name].value * deltas[ranked].value < 0
+        )
+        why = _which_way(name, deltas[name]) if rest else _other_number(deltas, name)
         if why and abs(deltas[ranked].value) <= 1 - 0.5 ** (abs(deltas[name].value) / _HALF):
             return why
     return ""
@@ -89,4 +93,8 @@ def _other_number(deltas: Mapping[str, Difference], name: str) -> str:
     delta = deltas.get(name)
     if delta is None or abs(delta.value) < (_TWENTIETH if delta.p <= PROMISE else _HALF):
         return ""
+    return _which_way(name, delta)
+
+
+def _which_way(name: str, delta: Difference) -> str:
     return f"beside {'fewer' if delta.value < 0 else 'more'} {name.removesuffix('_per_answer')} per answer"

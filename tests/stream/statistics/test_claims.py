@@ -139,6 +139,23 @@ def test_shorter_conversations_of_as_good_answers_are_not_better_and_failing_one
     assert (found["silent"].change, found["failed"].change) == ("worse", "worse")
 
 
+@pytest.mark.parametrize(
+    ("waste", "cited", "verdicts_of_waste"),
+    [
+        (0.01, delta(-0.006, 1e-9), "changed"),  # a sentence less in each answer: 4 % fewer citations
+        (0.01, delta(-0.006, 0.6), "changed"),
+        (-0.01, delta(0.006, 0.6), "changed"),
+        (0.01, delta(0.006, 0.6), "worse"),  # more of them are cited
+        (0.1, delta(-0.006, 0.6), "worse"),  # more than that accounts for
+    ],
+)
+def test_what_nobody_cites_is_no_worse_than_by_the_citations_that_went(
+    waste: float, cited: Difference, verdicts_of_waste: str
+) -> None:
+    deltas = {"wasted_context": delta(waste, 1e-9), "citations_per_answer": cited}
+    assert claims(deltas, {}, "follow_up", 0.01, RANKED)["wasted_context"].change == verdicts_of_waste
+
+
 def test_no_figures_make_no_claims() -> None:
     assert claims({}, {}, "follow_up", 0.01, ()) == {}
 
