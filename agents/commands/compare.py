@@ -84,8 +84,9 @@ def compare(
     differs, at most 5 % of comparisons name a change. With --systems, PATHS are two replays, or two files of turns and
     at most one suite, of systems that were asked the same questions: a case is known by the case_id that `truth` or
     `metadata` names, else by the question that opens it. Ends with 3 when --fail-if-worse finds something worse; with
-    4 when fewer conversations than the suite's minimum_n have one of its scores (any: have the primary one, or any); 1
-    when the replays are not of the same turns.
+    4 when fewer conversations than the suite's minimum_n have one of its scores (any: have the primary one, or any), or
+    when far more cases have no record of the second system than of the first; 1 when the replays are not of the same
+    turns.
     """
     from turnsignal.agents.process.exits import EXIT_TOO_FEW, EXIT_WORSE
     from turnsignal.agents.replaying.comparing import compare_results, compare_systems, count_cut
@@ -132,6 +133,9 @@ def compare(
         sys.exit(EXIT_WORSE)
     if fail_if_worse is not None and (few := _too_few(wanted, comparison)) is not None:
         click.echo(f"Not known whether it is worse: {describe_too_few(comparison, few)}.", err=True)
+        sys.exit(EXIT_TOO_FEW)
+    if fail_if_worse is not None and comparison["lacking"]:
+        click.echo(f"Not known whether it is worse: {comparison['lacking']}.", err=True)
         sys.exit(EXIT_TOO_FEW)
 
 

@@ -95,7 +95,7 @@ def replay(
     arrays, pretty-printed or CSV, plain, gzip or zstd. Anything else by --mapping. The file - is standard input.
 
     Each release is compared with the one before it; where two answer side by side from the beginning, with the one that
-    has clearly more conversations, else with the first by its version, unless --baseline names another.
+    has clearly more answered conversations, else with the first by its version, unless --baseline names another.
 
     Prints what was found, the figures of each release, and the worst exchanges. Writes scores.jsonl,
     conversations.jsonl, dead-letters.jsonl, worst.jsonl and summary.json; the same files, byte for byte, whatever the

@@ -26,8 +26,8 @@ from turnsignal.stream.records.scores import FOLLOW_UP, Stage
 from turnsignal.stream.reports.quality import Quality
 from turnsignal.stream.reports.release_order import AHEAD
 from turnsignal.stream.reports.release_totals import ConversationScores
-from turnsignal.stream.statistics.claims import PROMISE
 from turnsignal.stream.statistics.directions import BETTER, CHANGED, CHECKS_APPLIED, WORSE
+from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.suite import Suite
 
 MAX_CONVERSATIONS = 5_000  #: that are kept; the oldest go first

@@ -38,6 +38,12 @@ def format_comparison(comparison: Mapping[str, Any], names: tuple[str, str]) -> 
             f"Paired: {pairs['by_id']:,} by case, {pairs['by_question']:,} by the opening question; left out without a"
             f" partner: {pairs['alone'][0]:,} of {before}, {pairs['alone'][1]:,} of {after}"
         )
+    if lacking := comparison.get("lacking"):
+        yield Text(
+            f"{capital(lacking)} ({after}): where it ran out of time or broke, they are its worst. Nothing is called"
+            " better; record them, with no answer, or compare files of the same cases.",
+            style="yellow",
+        )
     if any(comparison.get("cut", ())):
         cut = " and ".join(f"{n:,} of {side}" for n, side in zip(comparison["cut"], (before, after), strict=True))
         yield Text(

@@ -60,15 +60,17 @@ class SeenAnswers:
     """Those of one conversation.
 
     first: what is kept of the first; documents: how many each turn was given, by its id; replaced: ids of turns in
-    whose place another one of their run is the answer; held: what a turn says of itself whose run may go on.
+    whose place another one of their run is the answer; unasked: of those that answer small talk; held: what a turn says
+    of itself whose run may go on.
     """
 
-    __slots__ = ("_first", "_sums", "documents", "held", "replaced")
+    __slots__ = ("_first", "_sums", "documents", "held", "replaced", "unasked")
 
     def __init__(self) -> None:
         self._first: FirstAnswer | None = None
         self.documents: dict[str, int] = {}
         self.replaced: set[str] = set()
+        self.unasked: set[str] = set()
         self.held: SeenAnswer | None = None
         self._sums: dict[str, tuple[int, float]] = {}
 
@@ -148,6 +150,8 @@ class AnswersSeen:
             figures[FAILED] = failed
             if not asks_back(turn.text):
                 figures[WITH_DOCUMENTS] = given > 0
+        else:
+            seen.unasked.add(turn.turn_id)
         if given:
             figures[DOCUMENTS] = DOCUMENTS_GIVEN.fraction(given)
         if turn.vote is not None:

@@ -19,8 +19,8 @@ import numpy.typing as npt
 from turnsignal.stream.records.turns import Document
 from turnsignal.stream.reports.answers import CountedNames, clusters
 from turnsignal.stream.reports.classification import classify
-from turnsignal.stream.statistics.claims import PROMISE
 from turnsignal.stream.statistics.intervals import Estimate, adjust_family, difference, mean_over_turns, wilson
+from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.truth.articles import ArticleLabel, compare_article
 from turnsignal.stream.truth.documents import match_documents
 from turnsignal.stream.truth.stages import top_documents

@@ -7,7 +7,7 @@ their own. Within a pair the conversations go their own ways, so they are compar
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from turnsignal.stream.records.scores import Stage
 from turnsignal.stream.records.turns import MAX_ID, decode_turn
 from turnsignal.stream.reports.answers_seen import AnswersSeen, SeenAnswers
 from turnsignal.stream.reports.first_answers import FirstAnswer
+from turnsignal.stream.reports.missing_cases import NONE_MISSING, MissingCases
 from turnsignal.stream.reports.paired import PairedScores
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN
 from turnsignal.stream.statistics.directions import CHECKS_APPLIED, CITATIONS, CITES_ALL, CITES_TOP, WASTED
@@ -52,6 +53,9 @@ class CaseKey(NamedTuple):
     name: str
 
 
+_Keys = tuple[str, CaseKey | None, CaseKey | None]  # a conversation, with its case by id and by question
+
+
 class SystemCases:
     """The cases of one system: `add` its turns by event time. answers: what is seen of its answers."""
 
@@ -76,7 +80,7 @@ class SystemCases:
         with suppress(Refused):  # what a replay sets aside
             self.answers.add(decode_turn(line))
 
-    def keys(self) -> Iterator[tuple[str, CaseKey | None, CaseKey | None]]:
+    def keys(self) -> Iterator[_Keys]:
         """Give each conversation with its keys by id and by question, None where it has none."""
         for conversation in dict.fromkeys((*self._questions, *self._ids)):
             name, question = self._ids.get(conversation), self._questions.get(conversation)
@@ -91,13 +95,14 @@ class CasePairs(NamedTuple):
     """Conversations of both systems side by side.
 
     pairs: (case, conversation of the first, of the second); by_id, by_question: how many were paired by what; alone:
-    conversations of each system without a partner.
+    conversations of each system without a partner; missing: cases that only one system has.
     """
 
     pairs: list[tuple[CaseKey, str, str]]
     by_id: int
     by_question: int
     alone: tuple[int, int]
+    missing: MissingCases = NONE_MISSING
 
 
 def pair_cases(first: SystemCases, second: SystemCases) -> CasePairs:
@@ -120,7 +125,22 @@ def pair_cases(first: SystemCases, second: SystemCases) -> CasePairs:
                     paired[side].add(conversation)
         counts.append(len(pairs) - before)
     alone = (len(sides[0]) - len(paired[0]), len(sides[1]) - len(paired[1]))
-    return CasePairs(pairs, counts[0], counts[1], alone)
+    return CasePairs(pairs, counts[0], counts[1], alone, _missing(sides, paired))
+
+
+def _missing(sides: Sequence[Sequence[_Keys]], paired: Sequence[Collection[str]]) -> MissingCases:
+    """Count the cases of each side that the other has no record of, however often they were asked."""
+    known = [{key for _, *keys in side for key in keys if key is not None} for side in sides]
+    by_id = all(any(key.by_id for key in keys) for keys in known)
+    alone = [{_case(keys, by_id) for keys in side if keys[0] not in paired[at]} for at, side in enumerate(sides)]
+    lacking = [len(alone[side] - known[1 - side]) for side in (0, 1)]
+    return MissingCases(len({_case(keys, by_id) for keys in sides[0]}), *lacking)
+
+
+def _case(keys: _Keys, by_id: bool) -> CaseKey | None:
+    """Return what a conversation's case is known by; by_id: whether both systems name ids."""
+    _, name, question = keys
+    return name if question is None or (by_id and name is not None) else question
 
 
 class _ScorerSum:
@@ -175,7 +195,8 @@ class ConversationRows:
     def _see(self, row: _Row, seen: SeenAnswers) -> None:
         """Note what a row says of an answer beside its scores, as a replay does of each release."""
         values = {score["scorer"]: score.get("value") for score in row["scores"]}
-        if of := len(self._checks & values.keys()):
+        of = len(self._checks & values.keys())
+        if of and row["turn_id"] not in seen.unasked:
             seen.add(CHECKS_APPLIED, sum(values[check] is not None for check in self._checks & values.keys()) / of)
         given, wasted = seen.documents.get(row["turn_id"], 0), values.get(WASTED)
         if wasted is not None:
@@ -215,7 +236,7 @@ def compare_cases(
 
     same_suite: both systems were scored by the same, so that what only one of them has values for was lost.
     """
-    scores = PairedScores(same_suite=same_suite)
+    scores = PairedScores(same_suite=same_suite, missing=pairs.missing)
     counted: set[CaseKey] = set()
     for case, mine, theirs in pairs.pairs:
         pair = f"{mine} · {theirs}"

@@ -315,7 +315,7 @@ def _shifts(summary: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _baselines(summary: Mapping[str, Any]) -> Iterator[Finding]:
     """Say of releases that answer side by side which one is the baseline, and why: no time tells."""
-    ways = {BY_CONVERSATIONS: "with more conversations", BY_NAME: "the first by its version"}
+    ways = {BY_CONVERSATIONS: "with more conversations that were answered", BY_NAME: "the first by its version"}
     beside = [row for row in summary["comparisons"] if "baseline_by" in row]
     for before, after, by in dict.fromkeys((row["before"], row["after"], row["baseline_by"]) for row in beside):
         which = f"{before}, {ways[by]}, is the baseline; --baseline names another"

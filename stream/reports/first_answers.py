@@ -15,9 +15,9 @@ from hashlib import blake2b
 from itertools import accumulate, islice
 from typing import NamedTuple
 
-from turnsignal.stream.statistics.claims import PROMISE
 from turnsignal.stream.statistics.exact import fisher
 from turnsignal.stream.statistics.intervals import Difference, Estimate, difference, rate
+from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.text.spoken_languages import language_name
 
 _READ = 2_000  #: characters of an answer by which it is told from others

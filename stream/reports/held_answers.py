@@ -149,7 +149,7 @@ class AnswerReader:
             figures[FAILED] = failed
             if not asks_back(turn.text):
                 figures[WITH_DOCUMENTS] = bool(turn.retrieved)
-        if scored.findings:
+        if scored.findings and FAILED in figures:  # few checks bind what answers a "thanks"
             checks = sum(name in self._checks for name in scored.scorers)
             figures[CHECKS_APPLIED] = checks / len(scored.findings)
         if turn.retrieved:

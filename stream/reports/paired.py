@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 from turnsignal.stream.conversations.judged import LEAST
 from turnsignal.stream.records.scores import FOLLOW_UP, Stage
 from turnsignal.stream.reports.first_answers import FirstAnswers
+from turnsignal.stream.reports.missing_cases import NONE_MISSING, MissingCases
 from turnsignal.stream.reports.paired_rows import Row
 from turnsignal.stream.reports.release_figures import SCALES, ranked_figures
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN
-from turnsignal.stream.statistics.claims import Claim, cited_by_place, claims, said_nothing, says_nothing
+from turnsignal.stream.statistics.claims import Claim, claims
 from turnsignal.stream.statistics.directions import (
     CITATIONS,
     CITES_TOP,
@@ -34,7 +35,8 @@ from turnsignal.stream.statistics.directions import (
     WASTED,
     coverage_name,
 )
-from turnsignal.stream.statistics.intervals import Clusters, Difference, t_quantile, t_tails
+from turnsignal.stream.statistics.intervals import Clusters, Difference, rule_of_three, t_quantile, t_tails
+from turnsignal.stream.statistics.rankings import cited_by_place, said_nothing, says_nothing
 from turnsignal.stream.statistics.sample_size import least_shown, level_of
 
 IDENTICAL, EQUIVALENT, TOO_FEW = "identical", "equivalent", "too few conversations to compare"
@@ -77,14 +79,16 @@ class PairedScores:
 
     rows: pairs of them; exchanges: those of which both sides have scored the answer; an exchange has several rows;
     same_suite: whether both sides were scored by the same: then what only one of them has a value for was lost, or
-    gained, and is no matter of the suites; first_answers: of both sides, where they answered differently.
+    gained, and is no matter of the suites; missing: cases that only one side has; first_answers: of both sides, where
+    they answered differently.
     """
 
-    def __init__(self, *, same_suite: bool = False) -> None:
+    def __init__(self, *, same_suite: bool = False, missing: MissingCases = NONE_MISSING) -> None:
         self.rows = 0
         self.exchanges = 0
         self.first_answers = FirstAnswers(), FirstAnswers()
         self._same_suite = same_suite
+        self._missing = missing
         self._afterwards: defaultdict[str, list[float]] = defaultdict(_zeros)  # what came of figures: how many, and sum
         self._beside: set[str] = set()  # figures that no scorer gives
         self._sums: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(_zeros))
@@ -161,8 +165,9 @@ class PairedScores:
         """
         deltas = self.differences()
         for name in sorted(self._beside - _HIDDEN):
-            spread = SCALES[name].spread if name in SCALES else 0.0
-            deltas[name] = paired_difference(_clusters(self._sums[name]), spread)
+            n, total = self._afterwards[name]
+            step = SCALES[name].step(total / n) if name in SCALES else 0.0
+            deltas[name] = paired_difference(_clusters(self._sums[name]), step)
         coverages = self.coverages()
         relevancy = next((name for name in self._names[0] if name in self._ranked and name != WASTED), FOLLOW_UP)
         for name in dict.fromkeys((relevancy, FOLLOW_UP, *(() if primary in deltas else (primary,)))):
@@ -231,6 +236,7 @@ class PairedScores:
             "conversations": max((delta.n for delta in deltas.values()), default=0),
             "primary": primary,
             "minimum_n": minimum,
+            "lacking": self._missing.lacking(least_change),
             "not_compared": sorted((self._names[0] | self._names[1]).keys() - deltas.keys()),
             "too_few": [name for name, delta in deltas.items() if delta.n < minimum],
             "figures": {
@@ -266,17 +272,18 @@ class PairedScores:
             unranked=self._says_nothing(minimum),
             ranked_nothing=self._said_nothing(minimum),
             by_place=self._cited_by_place(),
+            lacking=self._missing.lacking(least_change),
             unheard=paired_difference(_clusters(unheard)) if unheard else None,
         )
         return {name: _revise(named.get(name), delta, least_change) for name, delta in deltas.items()}
 
 
-def paired_difference(sums: Clusters, spread: float = 0.0) -> Difference:
+def paired_difference(sums: Clusters, step: float = 0.0) -> Difference:
     """Return the mean of differences from −1 to 1 within conversations, with its interval by t.
 
     Differences that are all the same leave no spread to judge by. All 0, they are no difference, and p is 1; else the
-    widest that a mean of so many conversations can have is taken, or `spread` where it is given, as on a scale whose
-    ends hardly anything reaches.
+    widest that a mean of so many conversations can have is taken, or, on a scale whose ends hardly anything reaches,
+    that as many as may do so unseen differ by `step`.
     """
     n, mean = round(sums.n), sums.total / sums.turns
     meat = sums.total2 - 2 * mean * sums.cross + mean * mean * sums.turns2
@@ -286,7 +293,7 @@ def paired_difference(sums: Clusters, spread: float = 0.0) -> Difference:
     # 7 % of 30 conversations that do not differ were called different, instead of 5 %.
     alike = sums.turns**2 / sums.turns2
     if n < 2 or meat <= 1e-12 * sums.turns2:
-        error = spread / math.sqrt(n) or math.sqrt(abs(mean) * max(0.0, 1 - abs(mean)) / n) or 1 / n
+        error = step * math.sqrt(rule_of_three(n) / n) or math.sqrt(abs(mean) * max(0.0, 1 - abs(mean)) / n) or 1 / n
     else:
         error = math.sqrt(meat * alike / (alike - 1)) / sums.turns
     degrees = max(1, round(alike) - 1)

@@ -33,12 +33,14 @@ from turnsignal.stream.reports.release_totals import (
     MAX_RELEASES,
     MOMENTS,
     OTHER_RELEASES,
+    UNANSWERED,
     ConversationScores,
     NamedReleases,
     ReleaseTotals,
     as_begun,
     begun_by,
 )
+from turnsignal.stream.reports.scales import QUESTIONS_ASKED
 from turnsignal.stream.reports.unattributed import Unattributed
 from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.directions import (
@@ -50,16 +52,19 @@ from turnsignal.stream.statistics.directions import (
     DOCUMENTS,
     FAILED,
     IN_PARTS,
+    QUESTIONS,
     SAME_LANGUAGE,
     UNANSWERED_OF_ALL,
     VOTE,
     WITH_DOCUMENTS,
+    coverage_name,
 )
 from turnsignal.stream.statistics.intervals import Clusters
 
 #: figures of answers that no scorer of a response gives
 DERIVED = (
     *(
+        QUESTIONS,
         WITH_DOCUMENTS,
         DOCUMENTS,
         CITATIONS,
@@ -82,7 +87,8 @@ class Quality:
     """Conversations by release: `add` each once, `merge` the parts, `finish`, then `rows` and `comparisons`.
 
     scorers: of the suite; idle: seconds after which a conversation is over, 0 where the recording holds whole ones;
-    covered: scorers whose coverage is a figure of its own.
+    covered: scorers whose coverage is a figure of its own: of the answers that could be scored by them. What answers a
+    "thanks" could not, and happier users thank more often.
     """
 
     def __init__(
@@ -91,11 +97,17 @@ class Quality:
         idle: float = 0.0,
         covered: Sequence[str] = (FOLLOW_UP,),
     ) -> None:
-        self.figures = (*scorers, *DERIVED)
+        covered = [name for name in covered if name in scorers]
+        self.figures = (*scorers, *map(coverage_name, covered), *DERIVED)
         self.start, self.end = math.inf, -math.inf
         self.named = NamedReleases()
         self._idle = idle
-        self._reader = FigureReader(self.figures, covered)
+        self._reader = FigureReader(self.figures)
+        self._covered = tuple(
+            (self.figures.index(coverage_name(name)), self.figures.index(name), self.figures.index(_among(name)))
+            for name in covered
+        )
+        self._questions, self._asked = map(self.figures.index, (QUESTIONS, FAILED))
         self._releases: dict[Release, ReleaseTotals] = {}
         self._begun: dict[Release, float] = {}  # event time of a release's first conversation that it began
         self._opened: dict[Release, float] = {}  # and of the first answer that opened one
@@ -113,6 +125,13 @@ class Quality:
     def add(self, went: ConversationScores) -> None:
         """Count a conversation; each once."""
         self.start, self.end = min(self.start, went.first), max(self.end, went.clock)
+        for values in went.parts.values():
+            for coverage, scored, among in self._covered:
+                could = values[2 * among] or values[-1]  # rows alone do not tell which
+                values[2 * coverage : 2 * coverage + 2] = array("d", (could, min(values[2 * scored], could)))
+            if asked := values[2 * self._asked]:
+                at = 2 * self._questions
+                values[at : at + 2] = array("d", (1.0, QUESTIONS_ASKED.fraction(asked)))
         known = self._unattributed.update(went)
         if known is not None:
             self._add(known)
@@ -183,8 +202,6 @@ class Quality:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take in checkpoints, too, that were written when every release was told apart, and read here."""
         self.__dict__.update({"named": NamedReleases()} | state)
-        if "_reader" not in state:
-            self._reader = FigureReader(self.figures, state["_covered"])
 
     def over_all(self, release: Release, figure: str) -> Clusters | None:
         """Return one figure's sums over a release's conversations, cut ones too; None where nothing was scored."""
@@ -285,7 +302,9 @@ class Quality:
     def _period(self, release: Release) -> Period:
         totals = self._releases[release]
         first = self._begun.get(release, totals.first)
-        return Period(release, first, totals.last, totals.outcomes.total(), not self._is_nobody(release))
+        n = totals.outcomes.total()
+        answered = n - totals.outcomes[UNANSWERED]
+        return Period(release, first, totals.last, n, answered, not self._is_nobody(release))
 
     def _is_compared(self, release: Release, minimum: int) -> bool:
         totals = self._releases[release]
@@ -340,6 +359,11 @@ class Quality:
         if apart := self._unattributed.apart(after):
             row["apart"] = apart
         return row | compared.as_json(primary, least_change, deltas)
+
+
+def _among(covered: str) -> str:
+    """Return the figure of every answer that a scorer could score: of what was asked, or could be out of documents."""
+    return FAILED if covered == FOLLOW_UP else WITH_DOCUMENTS
 
 
 def _keep_first(times: dict[Release, float], release: Release, time: float) -> None:

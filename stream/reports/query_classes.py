@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from turnsignal.stream.reports.answers import OTHERS, Answers, CountedNames, clusters
-from turnsignal.stream.statistics.claims import PROMISE
 from turnsignal.stream.statistics.intervals import Clusters, Difference, Interval, adjust, difference, mean_over_turns
+from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.statistics.sampling import digest
 from turnsignal.stream.text.wordplay import words_of
 

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.measures import parse_measure
-from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
+from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, QUESTIONS_ASKED, SECONDS
 from turnsignal.stream.reports.user_spread import UserSpread, compared_estimates
 from turnsignal.stream.statistics.claims import Claim
-from turnsignal.stream.statistics.directions import ANSWER_SECONDS, CITATIONS, DOCUMENTS, WASTED
+from turnsignal.stream.statistics.directions import ANSWER_SECONDS, CITATIONS, DOCUMENTS, QUESTIONS, WASTED
 from turnsignal.stream.statistics.intervals import Difference, Estimate, difference
 
 PLATFORMS, LANGUAGES, BOTH = "platforms", "languages", "platforms and languages"
@@ -22,6 +22,7 @@ WITHIN = {
 SCALES = {
     DOCUMENTS: DOCUMENTS_GIVEN,
     CITATIONS: DOCUMENTS_GIVEN,
+    QUESTIONS: QUESTIONS_ASKED,
     ANSWER_SECONDS: SECONDS,
 }  #: of figures that are no shares
 

@@ -3,6 +3,8 @@
 Releases that came one after the other are compared in that order. Where two answer side by side from the beginning, as
 in an experiment, whose conversation happens to come first says nothing. There the one with clearly more conversations
 is what the other is tried against, since a canary is the smaller one; of about as many, the first by its version is.
+Only conversations that were answered count there: a release that answers nobody is what there is to find, and no
+baseline.
 """
 
 import math
@@ -25,14 +27,16 @@ BY_CONVERSATIONS, BY_NAME = "conversations", "name"  #: what made a release the 
 class Period(NamedTuple):
     """When a release answered, and how much.
 
-    first, last: event times at which conversations began; answers: whether it answered any at all.
+    first, last: event times at which conversations began; answered: how many of them did not end without an answer;
+    is_release: False for what nobody answered and no version is known of.
     """
 
     release: Release
     first: float
     last: float
     conversations: int
-    answers: bool = True
+    answered: int
+    is_release: bool = True
 
 
 class Step(NamedTuple):
@@ -87,7 +91,7 @@ def steps(periods: Sequence[Period], baseline: str | None = None) -> Iterator[St
         for other in others:
             by = BY_CONVERSATIONS if _has_clearly_more(first, other) else BY_NAME
             yield Step(first.release, other.release, by)
-        before = group[-1].release if group[-1].answers else before
+        before = group[-1].release if group[-1].is_release else before
 
 
 def check_baseline(baseline: str | None, releases: Collection[Release]) -> None:
@@ -114,12 +118,12 @@ def _are_together(earlier: Period, later: Period) -> bool:
 
 
 def _has_clearly_more(period: Period, other: Period) -> bool:
-    n, others = period.conversations, other.conversations
+    n, others = period.answered, other.answered
     return n >= _CLEARLY_MORE * others and n - others >= _BEYOND_CHANCE * math.sqrt(n + others)
 
 
 def _by_baseline(group: list[Period]) -> list[Period]:
     by_name = sorted(group, key=lambda period: version_key(period.release[1]))
-    largest = max(by_name, key=lambda period: period.conversations)
+    largest = max(by_name, key=lambda period: period.answered)
     first = largest if _has_clearly_more(largest, by_name[0]) else by_name[0]
     return [first, *(period for period in by_name if period is not first)]

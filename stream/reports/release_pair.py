@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from turnsignal.stream.records.scores import FREE_OUTCOMES
+from turnsignal.stream.pipeline.scoring import FOLLOW_UPS
+from turnsignal.stream.records.scores import FOLLOW_UP, FREE_OUTCOMES
 from turnsignal.stream.reports.closing_habits import closing_habit
 from turnsignal.stream.reports.first_answers import FirstAnswers, share_of_length
 from turnsignal.stream.reports.release_figures import (
@@ -33,15 +34,18 @@ from turnsignal.stream.reports.release_totals import (
 )
 from turnsignal.stream.reports.standardised import FEWEST, within_parts
 from turnsignal.stream.reports.user_spread import UserSpread, compared_estimates, mean_by_user, rate_by_user
-from turnsignal.stream.statistics.claims import PROMISE, Claim, cited_by_place, claims, said_nothing, says_nothing
+from turnsignal.stream.statistics.claims import Claim, claims
 from turnsignal.stream.statistics.closing_habit import REPLIES
+from turnsignal.stream.statistics.conversation_length import ConversationLength
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     CHANGED,
     CITES_TOP,
     DOCUMENTS,
+    FAILED,
     FREE_CONVERSATIONS,
     OUTCOMES,
+    QUESTIONS,
     SAME,
     SAME_DOCUMENTS,
     SAME_FIRST,
@@ -58,18 +62,20 @@ from turnsignal.stream.statistics.intervals import (
     mean_over_turns,
     of_one_turn,
 )
+from turnsignal.stream.statistics.promise import PROMISE
+from turnsignal.stream.statistics.rankings import cited_by_place, said_nothing, says_nothing
 
 
 class FigureReader:
     """Read the figures of releases.
 
-    names: of figures, in the order of the totals; covered: whose coverage is one; ranked: as `ranked_figures` has them.
+    names: of figures, in the order of the totals; ranked: as `ranked_figures` has them.
     """
 
-    def __init__(self, names: Sequence[str], covered: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str]) -> None:
         self.names = names
         self.ranked = ranked_figures(names)
-        self._covered = covered
+        self._rankings = next((coverage_name(name) for name in self.ranked if coverage_name(name) in names), "")
 
     def read(self, totals: ReleaseTotals, minimum: int) -> dict[str, ReleaseFigure]:
         """Return every figure of a release that enough conversations speak of."""
@@ -84,11 +90,29 @@ class FigureReader:
                 coverage, covering = mean_by_user(
                     totals.users, columns, totals.scored(at), partial(totals.scored_alone, at)
                 )
-                if name in self._covered:
-                    figures[coverage_name(name)] = ReleaseFigure(coverage, users=covering)
             if sums.n >= minimum:
                 figures[name] = _figure(totals, at, name)._replace(coverage=coverage, users_coverage=covering)
         return figures
+
+    def coverages(
+        self, names: Iterable[str], new: Mapping[str, ReleaseFigure], old: Mapping[str, ReleaseFigure], overlap: float
+    ) -> Iterator[tuple[str, Difference]]:
+        """Compare which share of answers figures could score: of those that they could, where that is known."""
+        for name in names:
+            shared = self._coverage_of(name)
+            if shared in new and shared in old:
+                yield name, change(new[shared], old[shared], overlap)
+                continue
+            mine, theirs = new[name].coverage, old[name].coverage
+            if name != FAILED and mine is not None and theirs is not None:  # that is missing for small talk alone
+                pair = (mine, new[name].users_coverage), (theirs, old[name].users_coverage)
+                yield name, difference(*compared_estimates(*pair, overlap))
+
+    def _coverage_of(self, name: str) -> str:
+        """Name the figure that says how much a figure could score, "" for none."""
+        if name in self.ranked:
+            return self._rankings
+        return coverage_name(FOLLOW_UP) if name in FOLLOW_UPS else ""
 
 
 class TrafficShift(NamedTuple):
@@ -123,6 +147,8 @@ class ReleasePair:
         text, few = self._add_first_answers(differences)
         unranked = says_nothing(differences, new[CITES_TOP].mean.value if CITES_TOP in differences else 0.0, few)
         differences.pop(CITES_TOP, None)  # a habit, and neither better nor worse
+        asked = differences.pop(QUESTIONS, None)
+        scale = SCALES[QUESTIONS]
         for habit in REPLIES:
             differences.pop(habit, None)
         unheard = differences.pop(UNHEARD, None)
@@ -131,7 +157,7 @@ class ReleasePair:
         unheard = within.pop(UNHEARD, unheard)
         claimed = claims(
             differences,
-            dict(_coverages(common, new, old, self._overlap)),
+            dict(self._reader.coverages(common, new, old, self._overlap)),
             primary,
             least_change,
             self._reader.ranked,
@@ -142,6 +168,7 @@ class ReleasePair:
             shifted=traffic.shifted,
             within=within,
             parts=traffic.parts,
+            length=None if asked is None else ConversationLength(asked, 1 + scale.change(asked.value)),
             habit=closing_habit(self._reader.names, self.before, self.after),
         )
         self._explain(claimed, drift, text)
@@ -153,7 +180,7 @@ class ReleasePair:
         with_user = (totals.with_user / max(1, totals.outcomes.total()) for totals in (self.before, self.after))
         row["with_user"] = round(min(with_user), 6)
         row["users"] = min(len(self.before.users), len(self.after.users))  # at most as many as are told apart
-        row["side_by_side"] = overlap(*(Period(("", None), t.first, t.last, 0) for t in (self.before, self.after)))
+        row["side_by_side"] = overlap(*(Period(("", None), t.first, t.last, 0, 0) for t in (self.before, self.after)))
         row["deltas"] = {
             name: delta_as_json(name, delta, claimed[name], within.get(name), traffic.parts)
             for name, delta in differences.items()
@@ -214,15 +241,15 @@ class ReleasePair:
 
 def _figure(totals: ReleaseTotals, at: int, name: str) -> ReleaseFigure:
     """Return the mean of a figure, over answers and over conversations."""
-    spread = SCALES[name].spread if name in SCALES else 0.0
     sums = totals.sums(at)
-    mean, users = mean_by_user(totals.users, (2 * at, 2 * at + 1), sums, partial(totals.sums_alone, at), spread)
+    step = SCALES[name].step(sums.total / sums.turns) if name in SCALES else 0.0
+    mean, users = mean_by_user(totals.users, (2 * at, 2 * at + 1), sums, partial(totals.sums_alone, at), step)
     by_conversation = mean_over_conversations(sums)
     if users is not None:  # as much wider as the other mean is
         wider = mean.size / users.by_conversation.size
         by_conversation = by_conversation._replace(size=by_conversation.size * wider, degrees=mean.degrees)
     if name == ANSWER_SECONDS:
-        batched = mean_over_turns(totals.seconds.clusters(), spread)
+        batched = mean_over_turns(totals.seconds.clusters(), step)
         mean = batched if users is None else min(batched, mean, key=lambda one: one.size)
         users = None
     return ReleaseFigure(mean._replace(n=round(sums.n)), by_conversation, users=users)
@@ -281,13 +308,3 @@ def _drift(deltas: dict[str, Difference], before: ReleaseTotals, after: ReleaseT
 def _has_none(name: str, new: Mapping[str, ReleaseFigure], old: Mapping[str, ReleaseFigure]) -> bool:
     """Say whether nothing is ever retrieved: then there is no share of that to compare."""
     return name == WITH_DOCUMENTS and new[name].mean.value == old[name].mean.value == 0.0
-
-
-def _coverages(
-    names: Iterable[str], new: Mapping[str, ReleaseFigure], old: Mapping[str, ReleaseFigure], overlap: float
-) -> Iterable[tuple[str, Difference]]:
-    for name in names:
-        mine, theirs = new[name].coverage, old[name].coverage
-        if mine is not None and theirs is not None:
-            pair = (mine, new[name].users_coverage), (theirs, old[name].users_coverage)
-            yield name, difference(*compared_estimates(*pair, overlap))

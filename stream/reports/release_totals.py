@@ -95,8 +95,9 @@ class ReleaseTotals:
     the load; waiting: values of conversations, with their users, that are not in the moments yet; turns: of the
     conversations that count; first_answers: of conversations that the release began; strata: totals by platform and
     language, which have no strata themselves; unread: outcomes of conversations in languages that rules do not read;
-    last: greatest event time of a first answer; users: sums by user; alone, alone_answered: `moments` and `answered`
-    of conversations whose user is not known; platforms, languages: that have strata.
+    last: greatest event time of a first answer, or of a first turn that nobody answered; users: sums by user; alone,
+    alone_answered: `moments` and `answered` of conversations whose user is not known; platforms, languages: that have
+    strata.
     """
 
     first: float
@@ -208,6 +209,8 @@ class ReleaseTotals:
         self.outcomes[went.outcome] += 1
         if not went.is_readable:
             self.unread[went.outcome] += 1
+        if not went.parts:
+            self.last = max(self.last, went.first)
         if went.user is not None:
             self.users.count(went.user)
             beside = np.zeros(_BESIDE)

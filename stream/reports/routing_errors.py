@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from turnsignal.stream.reports.classification import ClassCounts, count_classes
 from turnsignal.stream.reports.routing import RoutedQuery, Routing, known_dimensions
-from turnsignal.stream.statistics.claims import PROMISE
 from turnsignal.stream.statistics.exact import fisher
 from turnsignal.stream.statistics.intervals import Interval, Z, adjust, difference, rate, wilson
+from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.statistics.sampling import digest
 from turnsignal.stream.text.wordplay import words_of
 

@@ -8,22 +8,28 @@ from typing import NamedTuple
 
 
 class LogScale(NamedTuple):
-    """From the value that is 0 to the one that is 1; unit: of the values, digits: that are worth reading."""
+    """From the value that is 0 to the one that is 1.
+
+    unit: of the values, digits: that are worth reading; counts: whether they are whole numbers.
+    """
 
     least: float
     most: float
     unit: str
     digits: int
+    counts: bool = False
 
     @property
     def span(self) -> float:
         """How many times e stands between both ends."""
         return math.log(self.most / self.least)
 
-    @property
-    def spread(self) -> float:
-        """A factor of two on the scale: what conversations are taken to differ by where all are equal."""
-        return math.log(2) / self.span
+    def step(self, fraction: float) -> float:
+        """Return what values are taken to differ by, on the scale, where all that are seen stand at this fraction.
+
+        One more of what is counted: half as many would hide that each answer lost one of ten. Else a factor of two.
+        """
+        return math.log1p(1 / self.value(fraction) if self.counts else 1.0) / self.span
 
     def fraction(self, value: float) -> float:
         """Return how far along the scale a value stands, 0 to 1; at the end that it is beyond."""
@@ -39,5 +45,6 @@ class LogScale(NamedTuple):
 
 
 SECONDS = LogScale(0.05, 3600.0, "s", 3)  #: until an answer
+QUESTIONS_ASKED = LogScale(1.0, 1000.0, "questions", 3, counts=True)  #: in a conversation that has any
 #: to an answer that got any, and cited by one that cites any
-DOCUMENTS_GIVEN = LogScale(1.0, 1000.0, "documents", 3)
+DOCUMENTS_GIVEN = LogScale(1.0, 1000.0, "documents", 3, counts=True)

@@ -40,28 +40,29 @@ class UserSpread(NamedTuple):
 
 
 def mean_by_user(
-    users: UserSums, at: tuple[int, int], whole: Clusters, alone: Callable[[], Clusters], spread: float = 0.0
+    users: UserSums, at: tuple[int, int], whole: Clusters, alone: Callable[[], Clusters], step: float = 0.0
 ) -> tuple[Estimate, UserSpread | None]:
     """Return a mean over turns whose uncertainty is that of users, and what these have to do with it.
 
-    at: columns of counts and of totals; whole: sums of all conversations, alone: of those whose user is not known.
+    at: columns of counts and of totals; whole: sums of all conversations, alone: of those whose user is not known;
+    step: as in `mean_over_turns`.
     """
     if not len(users):
-        return mean_over_turns(whole, spread), None
-    return _by_user(users.is_exact, users.columns(*at), whole, alone(), spread)
+        return mean_over_turns(whole, step), None
+    return _by_user(users.is_exact, users.columns(*at), whole, alone(), step)
 
 
 def _by_user(
-    is_exact: bool, table: GroupedColumns, whole: Clusters, alone: Clusters, spread: float
+    is_exact: bool, table: GroupedColumns, whole: Clusters, alone: Clusters, step: float
 ) -> tuple[Estimate, UserSpread]:
     turns, totals = table.columns
     sums = clusters(turns, totals)
     sums.merge(alone)
     independent = None if is_exact else _independent(turns, whole, alone)
-    mean = mean_over_turns(sums, spread, independent)._replace(n=round(whole.n))
+    mean = mean_over_turns(sums, step, independent)._replace(n=round(whole.n))
     pull = (totals - mean.value * turns) / whole.turns
     meat = alone.total2 - 2 * mean.value * alone.cross + mean.value**2 * alone.turns2
-    by_conversation = mean_over_turns(whole, spread)
+    by_conversation = mean_over_turns(whole, step)
     return mean, UserSpread(by_conversation, table.bits, table.keys, pull, meat / whole.turns**2)
 
 

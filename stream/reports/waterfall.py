@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from turnsignal.stream.reports.answers import Answers, StageTable, clusters
-from turnsignal.stream.statistics.claims import PROMISE
 from turnsignal.stream.statistics.directions import SAME
 from turnsignal.stream.statistics.intervals import Difference, Estimate, Interval, adjust, difference, mean_over_turns
+from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.truth.stages import AnswerStage, Basis
 
 NOTHING_PASSED = "no answer got through it, so nothing shows what mending it would gain"

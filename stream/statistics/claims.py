@@ -24,7 +24,8 @@ negative, and no order of two releases makes either worse by its users. Where fe
 part of those who now speak is content, complaints are not worse. Where users are only heard more, nothing that they say
 is better. Where answers begin or cease to end with a question ("did that help?", an offer), what the replies to it may
 have moved is neither (`closing_habit`). Rankings of a release that cited nothing, all that it got, or by the place, are
-no better than others.
+no better than others. Of longer conversations more hold a bad answer: where they grew, and no answers are met worse,
+what is counted by conversation is not worse, nor better where they shrank.
 
 This is the one place that decides so, of two releases and of two sides that are compared pair by pair.
 """
@@ -35,16 +36,14 @@ from typing import NamedTuple
 
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE
 from turnsignal.stream.statistics.closing_habit import ClosingHabit
+from turnsignal.stream.statistics.conversation_length import ConversationLength
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     BETTER,
     BY_USERS,
     CHANGED,
-    CITATIONS,
     CITES_ALL,
-    CITES_TOP,
     DIRECTIONS,
-    DOCUMENTS,
     FAILED,
     FALL,
     FREE_CONVERSATIONS,
@@ -54,7 +53,6 @@ from turnsignal.stream.statistics.directions import (
     LEAST,
     RISE,
     SAME,
-    SAME_DOCUMENTS,
     SAME_LANGUAGE,
     SMALL,
     UNANSWERED_OF_ALL,
@@ -67,14 +65,9 @@ from turnsignal.stream.statistics.directions import (
     family,
 )
 from turnsignal.stream.statistics.intervals import Difference, adjust
+from turnsignal.stream.statistics.promise import PROMISE, moved
+from turnsignal.stream.statistics.rankings import by_other_numbers, less_to_rank
 
-PROMISE = 0.05  #: share of comparisons without any difference that may name one
-
-_MOST = 0.5
-_NEARLY_ALL = 0.9  #: share of answers that cite just what stands first, from which on that says nothing of a ranking
-_TWENTIETH = 0.007  #: a twentieth more or fewer documents, on their scale: enough to move a ranking by itself
-_HALF = 0.1  #: half as many, or twice as many, on that scale: so much is no chance, of however few conversations
-_FEWEST_RANKED = 1.5  #: documents per answer, below which most have one and any order is perfect
 _CONTENT = 0.125  #: share of those who left without a word before that must be content, now that they speak
 #: Of these a fall, or a rise, is no matter of how many users say anything.
 _FEWER_COMPLAIN = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned", FAILED)
@@ -103,50 +96,59 @@ def claims(
     unranked: str = "",
     ranked_nothing: str = "",
     by_place: str = "",
+    lacking: str = "",
     unheard: Difference | None = None,
     shifted: str = "",
     within: Mapping[str, Difference] | None = None,
     parts: str = "platforms",
     habit: ClosingHabit | None = None,
+    length: ConversationLength | None = None,
 ) -> dict[str, Claim]:
     """Return what is said of each figure of a comparison.
 
     deltas: after − before of every figure; coverages: of the share of answers that a figure could score; primary: the
     name of one figure; least_change: the smallest difference that is worth naming; ranked: figures that depend on which
     documents there are to cite; unranked: why those say nothing, as `says_nothing` has it; ranked_nothing: why those of
-    before did not; by_place: the same, unless users say that it went worse; unheard: after − before of `UNHEARD`;
-    shifted: how the traffic moved between parts such as platforms, "" where it did not; within: the differences within
-    those parts then, which decide in the place of those of all; parts: which ones; habit: what one side may owe to
-    asking in closing what the other does not ask.
+    before did not; by_place: the same, unless users say that it went worse; lacking: what there is no record of
+    afterwards, so that nothing is known to be better, "" for nothing; unheard: after − before of `UNHEARD`; shifted:
+    how the traffic moved between parts such as platforms, "" where it did not; within: the differences within those
+    parts then, which decide in the place of those of all; parts: which ones; habit: what one side may owe to asking in
+    closing what the other does not ask; length: how many questions conversations hold.
     """
     within = within or {}
     deciding = {name: within.get(name, delta) for name, delta in deltas.items()}
-    others = [name for name in deltas if name != primary]
-    adjusted = dict(zip(others, adjust([deciding[name].p for name in others]), strict=True))
+    beside_primary = [name for name in deltas if name != primary]
+    adjusted = dict(zip(beside_primary, adjust([deciding[name].p for name in beside_primary]), strict=True))
     # What is compared over all moves with the traffic: beside it, chance within its parts must not look surer.
-    inside = [name for name in others if name in within]
+    inside = [name for name in beside_primary if name in within]
     adjusted |= zip(inside, adjust([within[name].p for name in inside]), strict=True)
     if primary in deltas:
         adjusted[primary] = deciding[primary].p
     accounted = _accounted_for(deltas, unheard, least_change)
     lost = [name for name, delta in deltas.items() if name not in accounted and _is_loss(name, delta, least_change)]
-    less, beside = _less_to_rank(deltas), _beside(deltas, primary, least_change)
+    # Fewer answers are ranked: that is no matter of how users fare, and `cited` and `WITH_DOCUMENTS` are figures, too.
+    lost_of_others = [name for name in lost if name not in map(coverage_name, ranked)]
+    less, beside = less_to_rank(deltas), _beside(deltas, primary, least_change)
     gone = coverage_name(primary) if primary not in deltas else ""
     claimed = {}
     for name, delta in deltas.items():
         least = LEAST.get(name, least_change)
-        why = _lost(name, lost, coverages, least_change)
+        why = lacking or _lost(name, lost if name in ranked else lost_of_others, coverages, least_change)
         if name in ranked:
-            why = less or unranked or why or _by_other_numbers(deciding, name) or beside
+            why = less or unranked or why or by_other_numbers(deciding, name) or beside
         claim = _claim(name, deciding[name], min(1.0, 2 * adjusted[name]), least, why or shifted)
         if name == gone and claim.change == CHANGED and delta.value < 0:
             claim = claim._replace(change=WORSE, why=f"nothing is left that {primary} could be told by")
         claimed[name] = claim
     if "silent" in accounted and "silent" in claimed:
         claimed["silent"] = _withdraw(claimed["silent"], WORSE, f"unanswered {_by(deltas['unanswered'])}")
-    fewer_unheard = unheard is not None and _moved(unheard, FALL, least_change)
+    fewer_unheard = unheard is not None and moved(unheard, FALL, least_change)
     asked = "silent" in deltas and habit is not None and habit.accounts_for("silent", deciding["silent"])
-    claimed |= _weigh_users(claimed, deciding, fewer_unheard=fewer_unheard, asked=asked)
+    by_length = {} if length is None else dict.fromkeys(length.accounts_for(deciding, least_change), length.why)
+    spoken = {name: delta for name, delta in deciding.items() if name not in by_length}
+    claimed |= _weigh_users({name: claimed[name] for name in spoken}, spoken, fewer_unheard=fewer_unheard, asked=asked)
+    for name, why in by_length.items():
+        claimed[name] = _withdraw(_withdraw(claimed[name], WORSE, why), BETTER, why)
     if why := _only_heard(claimed, deciding):
         claimed |= {name: _withdraw(claimed[name], BETTER, why) for name in BY_USERS if name in claimed}
     for name in (*BY_USERS, "unanswered"):
@@ -154,7 +156,7 @@ def claims(
             claimed[name] = _withdraw(_withdraw(claimed[name], WORSE, habit.why), BETTER, habit.why)
     unhappier = any(claimed[name].change == WORSE for name in WENT_WORSE if name in claimed)
     for name in claimed.keys() & set(ranked):
-        why = ranked_nothing or _by_other_numbers(deciding, name) or ("" if unhappier else by_place)
+        why = ranked_nothing or by_other_numbers(deciding, name) or ("" if unhappier else by_place)
         if why or (why := _cited_otherwise_before(claimed, deciding, name)):
             claimed[name] = _withdraw(claimed[name], WORSE, why)
     for name in claimed.keys() - _OF_ALL_PARTS:
@@ -170,45 +172,6 @@ def claims(
         if fell.change == WORSE:
             claimed[SAME_LANGUAGE] = Claim(CHANGED, fell.adjusted, shifted)
     return claimed
-
-
-def says_nothing(deltas: Mapping[str, Difference], from_top: float, alike: float) -> str:
-    """Say why rankings by citations say nothing of what was found, "" where they do.
-
-    deltas: after − before, `CITES_TOP` among them; from_top, alike: where that and `SAME_DOCUMENTS` came to.
-    """
-    if DOCUMENTS in deltas and deltas[DOCUMENTS].value <= -_HALF:
-        return "answers get half as many documents, or fewer"
-    if SAME_DOCUMENTS in deltas and _moved(same := deltas[SAME_DOCUMENTS], RISE, LEAST[SAME_DOCUMENTS]):
-        most = "most" if alike >= _MOST else "more"
-        shares = f"{alike:.0%} of what is retrieved, {alike - same.value:.0%} before"
-        return f"the same few documents come for {most} questions ({shares})"
-    if CITES_TOP in deltas and from_top >= _NEARLY_ALL and _moved(top := deltas[CITES_TOP], RISE, LEAST[CITES_TOP]):
-        return f"{from_top:.0%} of answers cite just the first of their documents, {from_top - top.value:.0%} before"
-    return ""
-
-
-def said_nothing(alike: tuple[Difference, float] | None, documents: float | None) -> str:
-    """Say why rankings of the release before said nothing of what was found, "" where they did.
-
-    alike: before − after of `SAME_DOCUMENTS`, and where it stood; documents: how many answers got then.
-    """
-    if documents is not None and documents < _FEWEST_RANKED:
-        return f"before, there was hardly anything to rank: {documents:.1f} documents per answer"
-    if alike is not None and _moved(alike[0], RISE, LEAST[SAME_DOCUMENTS]):
-        return f"before, the same few documents came whatever was asked ({alike[1]:.0%} of what was retrieved)"
-    return ""
-
-
-def cited_by_place(from_top: tuple[Difference, float] | None) -> str:
-    """Say why rankings of the release before may have been by the place, "" where they were not.
-
-    from_top: before − after of `CITES_TOP`, and where it stood. A good search looks like that, too, and whether it got
-    worse or answers cite what they use now, users tell.
-    """
-    if from_top is None or from_top[1] < _NEARLY_ALL or not _moved(from_top[0], RISE, LEAST[CITES_TOP]):
-        return ""
-    return f"before, {from_top[1]:.0%} of answers cited just the first of their documents"
 
 
 def _beside_shift(name: str, claim: Claim, delta: Difference, shifted: str, inside: str) -> Claim:
@@ -242,10 +205,10 @@ def _accounted_for(deltas: Mapping[str, Difference], unheard: Difference | None,
     fallen = {
         name: -deltas[name].value
         for name in ("unanswered", FAILED)
-        if name in deltas and _moved(deltas[name], FALL, least_change)
+        if name in deltas and moved(deltas[name], FALL, least_change)
     }
     accounted = set()
-    if unheard is not None and "unanswered" in fallen and not _moved(unheard, RISE, least_change):
+    if unheard is not None and "unanswered" in fallen and not moved(unheard, RISE, least_change):
         accounted.add("silent")
     if WITH_DOCUMENTS in deltas and fallen.get(FAILED, 0.0) >= abs(deltas[WITH_DOCUMENTS].value):
         accounted.add(WITH_DOCUMENTS)
@@ -324,20 +287,6 @@ def _strongest(names: Collection[str], deltas: Mapping[str, Difference]) -> str:
     return f"{name} {_by(deltas[name])}"
 
 
-def _by_other_numbers(deltas: Mapping[str, Difference], ranked: str) -> str:
-    """Say beside which number, of citations or documents, a figure moved no further than by that; "" beside none.
-
-    Of twice as many citations, half are new, and what they add or hide is at most a half of what is taken over all. So
-    it is with documents: who is given more of the same search cites some that were too far down before.
-    """
-    given = DOCUMENTS in deltas and (ranked == WASTED or deltas[DOCUMENTS].value > 0)
-    for name in (CITATIONS, *((DOCUMENTS,) if given else ())):
-        why = _other_number(deltas, name)
-        if why and abs(deltas[ranked].value) <= 1 - 0.5 ** (abs(deltas[name].value) / _HALF):
-            return why
-    return ""
-
-
 def _by_parts(deltas: Mapping[str, Difference], name: str) -> str:
     """Say that as many answers came to be, or ceased to be, of several messages as a figure moved by; "" otherwise."""
     parts = deltas.get(IN_PARTS)
@@ -352,7 +301,7 @@ def _cited_otherwise_before(claimed: Mapping[str, Claim], deltas: Mapping[str, D
     for name in (WITH_DOCUMENTS, CITED):
         if name in claimed and claimed[name].change == CHANGED and deltas[name].value >= size:
             return f"{name} {_by(deltas[name])}"
-    if CITES_ALL in deltas and _moved(deltas[CITES_ALL], FALL, max(size, LEAST[CITES_ALL])):
+    if CITES_ALL in deltas and moved(deltas[CITES_ALL], FALL, max(size, LEAST[CITES_ALL])):
         return "beside fewer answers that cite all their documents"
     return ""
 
@@ -377,32 +326,15 @@ def _lost(name: str, lost: list[str], coverages: Mapping[str, Difference], least
     return f"{lost[0]} {'rose' if GUARDS[family(lost[0])] == RISE else 'fell'}" if lost else ""
 
 
-def _less_to_rank(deltas: Mapping[str, Difference]) -> str:
-    """Say that there are other numbers of documents, or that all of them are cited; "" where neither moved."""
-    if why := _other_number(deltas, DOCUMENTS):
-        return why
-    if CITES_ALL in deltas and _moved(deltas[CITES_ALL], RISE, LEAST[CITES_ALL]):
-        return "beside more answers that cite all their documents"
-    return ""
-
-
-def _other_number(deltas: Mapping[str, Difference], name: str) -> str:
-    """Say which way the number of documents, or of citations, moved; "" where it did not."""
-    delta = deltas.get(name)
-    if delta is None or abs(delta.value) < (_TWENTIETH if delta.p <= PROMISE else _HALF):
-        return ""
-    return f"beside {'fewer' if delta.value < 0 else 'more'} {name.removesuffix('_per_answer')} per answer"
-
-
 def _beside(deltas: Mapping[str, Difference], primary: str, least_change: float) -> str:
     """Say beside what no ranking is better; "" where nothing of that kind moved."""
-    if WASTED in deltas and _moved(deltas[WASTED], RISE, least_change):
+    if WASTED in deltas and moved(deltas[WASTED], RISE, least_change):
         return "beside more documents that nobody cites"
     ways = DIRECTIONS.get(family(primary), HIGH)
     bad = {RISE: ways[0] == WORSE, FALL: ways[1] == WORSE}
-    if primary in deltas and any(bad[way] and _moved(deltas[primary], way, least_change) for way in bad):
+    if primary in deltas and any(bad[way] and moved(deltas[primary], way, least_change) for way in bad):
         return "beside a worse primary"
-    worse = (name for name, way in WENT_WORSE.items() if name in deltas and _moved(deltas[name], way, least_change))
+    worse = (name for name, way in WENT_WORSE.items() if name in deltas and moved(deltas[name], way, least_change))
     name = next(worse, "")
     return f"beside {name}, which {'rose' if WENT_WORSE[name] == RISE else 'fell'}" if name else ""
 
@@ -410,10 +342,4 @@ def _beside(deltas: Mapping[str, Difference], primary: str, least_change: float)
 def _is_loss(name: str, delta: Difference, least_change: float) -> bool:
     """Say whether there is less evidence."""
     way = GUARDS.get(family(name))
-    return way is not None and _moved(delta, way, LEAST.get(name, least_change))
-
-
-def _moved(delta: Difference, way: int, least_change: float) -> bool:
-    """Say whether a figure moved that way; without adjustment, since what comes of it is to claim less."""
-    moved = way * delta.value
-    return moved >= least_change and moved > 0 and delta.p <= PROMISE
+    return way is not None and moved(delta, way, LEAST.get(name, least_change))

@@ -14,6 +14,7 @@ CITES_ALL = "cites_all_documents"  #: of answers with two documents or more: sha
 CITES_TOP = "cites_from_top"  #: of the same that cite any: share whose citations are just the first ones, 1 to k
 CITATIONS = "citations_per_answer"  #: how many of its documents an answer cites, of answers that cite any
 IN_PARTS = "answers_in_parts"  #: share of answers that come in several turns, all with documents or all without
+QUESTIONS = "questions_per_conversation"  #: that are answered, small talk left out
 WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
 SAME_LANGUAGE = (
     "same_language"  #: share of answers in the language of the message that they answer, where both are told
@@ -72,6 +73,7 @@ LEAST = {
     ANSWER_SECONDS: 0.02,
     DOCUMENTS: 0.032,
     CITATIONS: 0.032,
+    QUESTIONS: 0.032,
     CITES_ALL: 0.03,
     IN_PARTS: 0.03,
     SHORT_FIRST: 0.03,

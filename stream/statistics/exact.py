@@ -1,4 +1,4 @@
-"""Exact: the chance of a two by two table, where counts are too small for anything that is nearly normal."""
+"""Exact: chances of counts that are too small for anything that is nearly normal."""
 
 import math
 
@@ -24,6 +24,17 @@ def fisher(both: int, first: int, second: int, n: int) -> float:
             total += chance
             both -= 1
     return min(1.0, 2 * total)
+
+
+def sign_test(first: int, second: int) -> float:
+    """Return how often so many of one kind and of another are as unlike, where both are as likely; two-sided.
+
+    >>> round(sign_test(6, 0), 6), sign_test(3, 3)
+    (0.03125, 1.0)
+    """
+    n, most = first + second, max(first, second)
+    tail = math.fsum(math.exp(_choose(n, k) - n * math.log(2)) for k in range(most, n + 1))
+    return min(1.0, 2 * tail)
 
 
 def _choose(n: int, k: int) -> float:

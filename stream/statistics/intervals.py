@@ -208,18 +208,18 @@ def wilson(count: float, n: int) -> Interval:
     return Interval(count / n, *Estimate(count / n, n, n, n).bounds(Z), n)
 
 
-def mean_over_turns(sums: Clusters, spread: float = 0.0, independent: float | None = None) -> Estimate:
+def mean_over_turns(sums: Clusters, step: float = 0.0, independent: float | None = None) -> Estimate:
     """Return the mean over all turns of values from 0 to 1; `sums` has a conversation at least.
 
-    spread: standard deviation that conversations are taken to have where they show none, 0 for that of a rate;
-    independent: how many stand for themselves then, None for every one.
+    step: by how much conversations are taken to differ where they show no difference, 0 for a share; independent: how
+    many stand for themselves then, None for every one.
 
     Its variance is the cluster-robust one of a ratio (Cameron and Miller 2015: the meat is the sum over clusters of
     squared residual totals), or that of the jackknife over conversations where a few long ones make it wider: they pull
     the mean towards themselves, and so look better placed than they are. Its degrees of freedom are Satterthwaite's.
-    Without any spread, or with one conversation, the widest spread that such a mean can have is taken: that of a rate
-    of so many conversations, so that 30 times 1.0 is not certainty. A quantity such as six documents with every answer
-    is no rate: that all are equal is common, and half of six is then no chance.
+    Where all conversations are equal, as many are taken to differ as may do so unseen (rule of three): by `step`, since
+    six documents with every answer are common, and five then are no chance; of a share, to its farther end. 30 times
+    1.0 are still not certainty, but a rate of 30 conversations.
     """
     n, mean = round(sums.n), min(1.0, max(0.0, sums.total / sums.turns))
     meat = sums.total2 - 2 * mean * sums.cross + mean * mean * sums.turns2
@@ -228,8 +228,10 @@ def mean_over_turns(sums: Clusters, spread: float = 0.0, independent: float | No
         pulled = sums.cross_total - 2 * mean * sums.cross_turns + mean * mean * sums.turns3
         jackknifed = (meat + 2 * pulled / sums.turns) * (n - 1) / n
         size = mean * (1 - mean) * sums.turns * sums.turns / max(meat * n / (n - 1), jackknifed)
-    elif spread and 0 < mean < 1:
-        size *= max(1.0, mean * (1 - mean) / (spread * spread))
+    else:
+        error = (step or max(mean, 1 - mean)) * math.sqrt(rule_of_three(size) / size)
+        # At the lower end of a scale the score interval reaches no further than that error, either.
+        size = max(size, mean * (1 - mean) / (error * error), Z / error if step else 0.0)
     return Estimate(mean, size, max(1, min(n, _clusters_that_count(sums, mean, meat)) - 1), n)
 
 
@@ -388,6 +390,6 @@ def t_tails(t: float, degrees: int) -> float:
     return math.erfc(z / math.sqrt(2))
 
 
-def rule_of_three(n: int) -> float:
+def rule_of_three(n: float) -> float:
     """Return the largest rate, at 95 %, of what was not seen once among n: 3 ÷ n (Hanley and Lippman-Hand 1983)."""
     return min(1.0, 3 / n) if n else 1.0

@@ -4,8 +4,8 @@ import math
 from collections.abc import Collection
 from statistics import NormalDist
 
-from turnsignal.stream.statistics.claims import PROMISE
 from turnsignal.stream.statistics.intervals import Difference, t_quantile
+from turnsignal.stream.statistics.promise import PROMISE
 
 POWER = 0.8416212335729143  #: 80 % quantile of the normal distribution
 

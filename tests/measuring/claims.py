@@ -18,7 +18,8 @@ import numpy as np
 from scipy import stats
 
 from turnsignal.stream.pipeline.processor import PartitionProcessor
-from turnsignal.stream.pipeline.scoring import scorer_names
+from turnsignal.stream.pipeline.scoring import relevancy_name, scorer_names
+from turnsignal.stream.records.scores import FOLLOW_UP
 from turnsignal.stream.replay import Indexer, Replay, Run
 from turnsignal.stream.reports.aggregates import Aggregates
 from turnsignal.stream.reports.answers import clusters
@@ -98,8 +99,8 @@ class Heard(NamedTuple):
 class _Kept(Quality):
     """Keeps the conversations instead of counting them."""
 
-    def __init__(self, scorers: Sequence[str]) -> None:
-        super().__init__(scorers)
+    def __init__(self) -> None:
+        super().__init__(scorer_names(WHOLE), covered=(relevancy_name(WHOLE), FOLLOW_UP))
         self.kept: list[ConversationScores] = []
 
     def add(self, went: ConversationScores) -> None:
@@ -223,7 +224,7 @@ SILENT: dict[str, Callable[[list[ConversationScores], int], list[ConversationSco
 
 def _score(values: Iterable[bytes]) -> list[ConversationScores]:
     aggregates = Aggregates(WHOLE)
-    aggregates.quality = kept = _Kept(scorer_names(WHOLE))
+    aggregates.quality = kept = _Kept()
     processor = PartitionProcessor(WHOLE, observer=aggregates)
     lines = sorted(Indexer(NOW).index(values))
     for start in range(0, len(lines), 512):

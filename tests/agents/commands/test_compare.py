@@ -98,6 +98,7 @@ def test_two_systems_are_compared_on_the_questions_that_both_were_asked(tmp_path
     text = " ".join(done.output.split())
     assert "50 pairs of 50 cases" in text
     assert "0 by case, 50 by the opening question; left out without a partner: 10 of a.jsonl, 0 of b.jsonl" in text
+    assert "10 of 60 cases have no record of the second system (b.jsonl)" in text
     assert "With b.jsonl changed: nDCG" in text
     sides = [str(tmp_path / "out" / side) for side in ("before", "after")]
     again = CliRunner().invoke(turnsignal, ["compare", *sides, "--systems", "--json"])
@@ -109,6 +110,20 @@ def test_two_systems_are_compared_on_the_questions_that_both_were_asked(tmp_path
     refused = CliRunner().invoke(turnsignal, ["compare", *sides])
     assert refused.exit_code == 1
     assert "compared with --systems" in str(refused.exception)
+
+
+def test_a_system_that_writes_nothing_down_where_it_fails_is_no_pass(tmp_path: Path) -> None:
+    wrong = {number for number in range(60) if number % 4 == 0}
+    first = system(tmp_path / "a.jsonl", ["An error occurred." if n in wrong else "See [doc_1]." for n in range(60)])
+    second = system(tmp_path / "b.jsonl", ["See [doc_1]."] * 60)
+    lines = second.read_bytes().splitlines(keepends=True)
+    second.write_bytes(b"".join(line for number, line in enumerate(lines) if number // 2 not in wrong))
+    asked = ["compare", str(first), str(second), "--systems", f"--out={tmp_path / 'out'}", "--fail-if-worse", "any"]
+    done = CliRunner().invoke(turnsignal, asked)
+    assert done.exit_code == 4, done.output
+    assert "Not known whether it is worse: 15 of 60 cases have no record of the second system." in done.output
+    turned = CliRunner().invoke(turnsignal, ["compare", str(second), str(first), *asked[3:]])
+    assert turned.exit_code == 0, turned.output
 
 
 def test_questions_that_a_system_leaves_without_an_answer_are_worse_however_soon_the_recording_ends(

@@ -73,6 +73,28 @@ def test_means_are_those_of_the_scores() -> None:
     assert scores["compliance"]["mean"] == figures["compliance"]["value"]
 
 
+def test_how_many_questions_a_conversation_has_is_told_without_thanks() -> None:
+    lines = [line for i in range(4) for n in (0, 2, 4) for line in asked_and_answered(f"c{i}", number=n, minute=n)]
+    lines += [turn(f"c{i}", 6, "user", "Thanks!", 5) for i in range(4)]
+    lines += [turn(f"c{i}", 7, "assistant", "You're welcome!", 5) for i in range(4)]
+    figure = summary(*lines)["quality"][0]["figures"]["questions_per_conversation"]
+    assert (figure["value"], figure["unit"], figure["n"]) == (3.0, "questions", 4)
+
+
+def test_who_is_thanked_more_often_has_no_less_evidence() -> None:
+    def thanked(name: str) -> list[bytes]:
+        return [turn(name, 2, "user", "Thanks!"), turn(name, 3, "assistant", "You're welcome!")]
+
+    suite = parse_suite('[aggregates]\nminimum_n = 2\nwhole = true\n[[checks]]\ncheck = "citation.format"')
+    names = [f"c{i}" for i in range(4)]
+    (row,) = summary(*[line for name in names for line in (*asked_and_answered(name), *thanked(name))], suite=suite)[
+        "quality"
+    ]
+    values = {name: figure["value"] for name, figure in row["figures"].items()}
+    assert (values["coverage(nDCG@5)"], values["coverage(follow_up)"], values["checks_applied"]) == (1.0, 1.0, 1.0)
+    assert row["figures"]["nDCG@5"]["coverage"] == 0.5, "of all answers"
+
+
 def test_an_answer_counts_for_the_release_that_gave_it() -> None:
     def answer(number: int, text: str, version: str) -> bytes:
         return turn("c1", number, "assistant", text, retrieved=[{"doc_id": "d2"}], version=version)

@@ -7,12 +7,14 @@ import orjson
 import pytest
 
 from turnsignal.stream.reports.cases import (
+    CaseKey,
     CasePairs,
     ConversationRows,
     SystemCases,
     compare_cases,
     pair_cases,
 )
+from turnsignal.stream.reports.missing_cases import MissingCases
 from turnsignal.stream.reports.paired import PairedScores
 from turnsignal.stream.reports.planned_traffic import plan
 
@@ -59,6 +61,40 @@ def test_without_a_case_the_opening_question_pairs_whatever_its_case_and_blanks(
     first = system(turn("a", "How do I\nreturn it?"), turn("a", "Thanks"))
     second = system(turn("b", "Hello!", "assistant"), turn("b", "  how do i return IT? "))
     assert pairs(first, second) == [("a", "b")]
+
+
+def test_a_case_that_only_one_system_has_a_record_of_is_missing_however_often_it_was_asked() -> None:
+    def asked(greeting: str, *cases: str) -> SystemCases:
+        return system(*(turn(f"{at}", greeting, metadata={"case_id": case}) for at, case in enumerate(cases)))
+
+    found = pair_cases(asked("Hello", "a", "b", "b", "c", "d"), asked("Hi", "a", "a", "a", "b", "e"))
+    assert found.missing == MissingCases(4, of_second=2, of_first=1)
+    by_question = pair_cases(system(turn("a", "One?"), turn("b", "Two?")), system(turn("x", "Two?"), turn("y", "Two?")))
+    assert by_question.missing == MissingCases(2, of_second=1, of_first=0)
+
+
+@pytest.mark.parametrize(
+    ("missing", "says"),
+    [
+        (MissingCases(150, 41), "41 of 150 cases have no record of the second system"),
+        (MissingCases(150, 41, 12), "41 of 150 cases have no record of the second system"),
+        (MissingCases(150, 41, 35), ""),  # each was asked what the other was not
+        (MissingCases(150, 5), ""),  # no more than chance
+        (MissingCases(150, 0, 41), ""),  # the first one lacks them
+        (MissingCases(5_000, 30), ""),  # fewer than are worth naming
+    ],
+)
+def test_where_far_more_cases_have_no_record_of_the_second_system_it_is_said(missing: MissingCases, says: str) -> None:
+    assert missing.lacking(0.01) == says
+
+
+def test_nothing_is_better_where_many_cases_have_no_record_of_the_second_system() -> None:
+    known = CasePairs([(CaseKey(True, f"{n}"), f"a{n}", f"b{n}") for n in range(60)], 60, 0, (20, 0))
+    first = [row(f"a{n}", better=0.2, worse=0.9) for n in range(60)]
+    second = [row(f"b{n}", better=0.9, worse=0.2) for n in range(60)]
+    for missing, verdict in ((MissingCases(80, 20), "changed"), (MissingCases(80, 20, 20), "better")):
+        figures = compared(known._replace(missing=missing), first, second).as_json("better", 0.01, 30)["figures"]
+        assert (figures["better"]["verdict"], figures["worse"]["verdict"]) == (verdict, "worse")
 
 
 def test_what_has_no_partner_is_counted_and_left_out() -> None:

@@ -35,7 +35,9 @@ def test_what_all_assistants_and_several_measures_say_is_one_sentence() -> None:
     assert [row["assistant"] for row in found.evidence if row["figure"] == "nDCG@5"] == ["billing", "search", "support"]
 
 
-@pytest.mark.parametrize(("by", "why"), [("conversations", "with more conversations"), ("name", "the first by its")])
+@pytest.mark.parametrize(
+    ("by", "why"), [("conversations", "with more conversations that"), ("name", "the first by its")]
+)
 def test_which_of_two_side_by_side_is_the_baseline_is_said_once(by: str, why: str) -> None:
     rows = [compared(name, **{"nDCG@5": delta(-0.5)}) | {"baseline_by": by} for name in ("billing", "search")]
     (said,) = [sentence for sentence in sentences(*rows) if "baseline" in sentence]

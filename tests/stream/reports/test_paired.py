@@ -351,6 +351,15 @@ def test_a_ranking_of_the_same_few_documents_is_not_better_and_nothing_else_is()
     assert named["nDCG@5"][1].startswith("not called better: the same few documents come for most questions (100%")
 
 
+@pytest.mark.parametrize(("many", "fewer"), [(5, 4), (20, 19), (2, 1)])
+def test_a_document_fewer_in_every_answer_of_the_same_cases_is_no_chance(many: int, fewer: int) -> None:
+    given = (DOCUMENTS_GIVEN.fraction(many), DOCUMENTS_GIVEN.fraction(fewer))
+    assert verdicts(ranked(documents=given), "free")["nDCG@5"] == (
+        CHANGED,
+        "not called better: beside fewer documents per answer",
+    )
+
+
 def test_documents_are_told_as_how_many_times_more() -> None:
     figure = ranked(documents=(0.5, 0.4)).as_json("free", 0.01, 30)["figures"]["documents"]
     assert (figure["value"], figure["unit"]) == (pytest.approx(1000**-0.1 - 1, abs=1e-6), "ratio - 1")

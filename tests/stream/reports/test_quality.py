@@ -18,6 +18,7 @@ V1, V2 = ("support", "v1"), ("support", "v2")
 CHANGES = (BETTER, WORSE, CHANGED)
 _UNRETRIEVED = (3, 0.0, 0, 0.0, 0, 0.0, 0, 0.0)  # answers with documents, how many, citations, and votes
 _NONE_OF_TWO = (0, 0.0, 0, 0.0)  # answers with two documents or more, and those that cite any of them
+_COVERED = (0, 0.0, 0, 0.0)  # filled in where conversations are added up
 _UNTOLD = (0, 0.0)  # languages of answers
 _WHOLE = (3, 0.0)  # answers in several messages
 _UNASKED = (0, 0.0, 0, 0.0)  # answers that ask in closing, of two kinds
@@ -29,7 +30,7 @@ def values(ndcg: float, clarified: float = 0.0, wasted: float = 0.5, seconds: fl
     cited, dangling, failed, applied = (3, 3.0), (3, 0.0), (3, 0.0), (3, 3.0)
     follow_ups, free = (2, 1.6), (2, 2.0 - clarified)
     seen = [*_UNRETRIEVED, *failed, *applied, *_NONE_OF_TWO, *_UNTOLD, *_WHOLE, *_UNASKED, 3, latency, 3]
-    return array("d", [1, ndcg, 1, wasted, *follow_ups, *free, *cited, *dangling, *seen])
+    return array("d", [1, ndcg, 1, wasted, *follow_ups, *free, *cited, *dangling, *_COVERED, *seen])
 
 
 def quality(*groups: tuple[str, float, int, str, float], seconds: float = 4.0) -> Quality:
@@ -110,6 +111,18 @@ def test_which_of_two_side_by_side_comes_first_decides_nothing(ahead: str) -> No
     assert [row["version"] for row in found.rows(30)] == ["v1", "v2"]
     (change,) = found.comparisons(30, *PRIMARY, "v2")
     assert (change["before"], change["after"], "baseline_by" in change) == ("v2", "v1", False)
+
+
+@pytest.mark.parametrize(("ahead", "dead"), [("v1", "v1"), ("v1", "v2"), ("v2", "v1"), ("v2", "v2")])
+def test_a_release_that_answers_nobody_is_worse_than_the_one_beside_it(ahead: str, dead: str) -> None:
+    healthy = "v2" if dead == "v1" else "v1"
+    found = quality((healthy, 0.0 if ahead == healthy else 4.0, 50, "resolved", 0.9))
+    for i in range(50):
+        first = i + (0.0 if ahead == dead else 4.0)
+        found.add(ConversationScores(("support", dead), "unanswered", first, first, first, False, 0, {}, math.inf))
+    (change,) = found.comparisons(30, *PRIMARY)
+    assert (change["before"], change["after"], change["side_by_side"]) == (healthy, dead, True)
+    assert change["deltas"]["unanswered"]["verdict"] == "worse"
 
 
 def test_a_primary_figure_of_too_few_is_said_to_be_missing() -> None:
@@ -360,11 +373,13 @@ def test_where_all_traffic_moved_nobody_can_tell_the_release_from_the_platform()
     assert free["why"].endswith("too few on both sides to tell the release from that")
 
 
-def test_six_documents_everywhere_against_four_everywhere_is_no_chance() -> None:
+@pytest.mark.parametrize("users", [0, 25])
+@pytest.mark.parametrize(("many", "fewer"), [(6, 4), (5, 4), (10, 9), (20, 19), (2, 1)])
+def test_a_document_fewer_in_every_answer_is_no_chance(many: int, fewer: int, users: int) -> None:
     found = Quality(("nDCG@5",))
     place = 2 * found.figures.index("documents")
-    for version, first, documents, ndcg in (("v1", 0.0, 6, 0.5), ("v2", 1000.0, 4, 0.9)):
-        for i in range(60):
+    for version, first, documents, ndcg in (("v1", 0.0, many, 0.5), ("v2", 1000.0, fewer, 0.9)):
+        for i in range(100 if users else 30):
             part = found.empty()
             part[0], part[1], part[-1] = 1, ndcg - 0.05 * (i % 2), 1
             part[place], part[place + 1] = 1, DOCUMENTS_GIVEN.fraction(documents)
@@ -372,8 +387,12 @@ def test_six_documents_everywhere_against_four_everywhere_is_no_chance() -> None
             went = ConversationScores(
                 ("support", version), "resolved", at, at, at, False, 1, {("support", version): part}, at
             )
-            found.add(went)
+            user = 1000 * (version == "v2") + i % users if users else None
+            found.add(went._replace(user=user))
     found.finish()
     deltas = compared(found)
-    assert (deltas["documents"]["verdict"], deltas["documents"]["value"]) == (CHANGED, pytest.approx(-1 / 3, abs=1e-6))
+    assert (deltas["documents"]["p"] < 1e-3, deltas["documents"]["value"]) == (
+        True,
+        pytest.approx(fewer / many - 1, abs=1e-3),
+    )
     assert deltas["nDCG@5"]["why"] == "not called better: beside fewer documents per answer"

@@ -8,8 +8,10 @@ from turnsignal.stream.reports.release_order import Period, check_baseline, step
 HOUR = 3600.0
 
 
-def period(version: str | None, first: float = 0.0, last: float = 10 * HOUR, n: int = 300) -> Period:
-    return Period(("support", version), first, last, n)
+def period(
+    version: str | None, first: float = 0.0, last: float = 10 * HOUR, n: int = 300, answered: int | None = None
+) -> Period:
+    return Period(("support", version), first, last, n, n if answered is None else answered)
 
 
 def compared(*periods: Period, baseline: str | None = None) -> list[tuple[str | None, str | None, str]]:
@@ -28,6 +30,15 @@ def test_a_canary_is_compared_with_what_has_clearly_more_conversations(ahead: st
     sizes = {"v1": 45, "v2": 1400}
     sides = [period(version, 0.0 if version == ahead else 100.0, n=n) for version, n in sizes.items()]
     assert compared(*sides) == [("v2", "v1", "conversations")]
+
+
+@pytest.mark.parametrize("ahead", ["v1", "v2"])
+@pytest.mark.parametrize(("n", "answered"), [(300, 0), (300, 6), (900, 9)])
+def test_what_answers_hardly_anybody_is_no_baseline_of_what_answers_beside_it(
+    ahead: str, n: int, answered: int
+) -> None:
+    dead = period("v1", 0.0 if ahead == "v1" else 100.0, n=n, answered=answered)
+    assert compared(dead, period("v2", 0.0 if ahead == "v2" else 100.0)) == [("v2", "v1", "conversations")]
 
 
 @pytest.mark.parametrize(

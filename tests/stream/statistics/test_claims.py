@@ -5,10 +5,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from turnsignal.stream.statistics.claims import cited_by_place, claims, said_nothing, says_nothing
+from turnsignal.stream.statistics.claims import claims
 from turnsignal.stream.statistics.closing_habit import ClosingHabit
+from turnsignal.stream.statistics.conversation_length import ConversationLength
 from turnsignal.stream.statistics.directions import BY_USERS
 from turnsignal.stream.statistics.intervals import Difference
+from turnsignal.stream.statistics.rankings import cited_by_place, said_nothing, says_nothing
 
 
 def delta(value: float, p: float) -> Difference:
@@ -92,6 +94,66 @@ def test_nothing_is_better_where_the_evidence_became_less(lost: str, change: Dif
 def test_a_mean_over_fewer_answers_is_not_better_though_nothing_else_says_so() -> None:
     found = claims({"nDCG@5": RISE, "compliance": RISE}, {"nDCG@5": FALL, "compliance": RISE}, "follow_up", 0.01, ())
     assert (found["nDCG@5"].change, found["compliance"].change) == ("changed", "better")
+
+
+def test_fewer_ranked_answers_hold_back_rankings_and_not_what_users_say() -> None:
+    deltas = {"nDCG@5": RISE, "clarification_free": RISE, "coverage(nDCG@5)": FALL}
+    found = claims(deltas, {}, "clarification_free", 0.01, RANKED)
+    assert (found["nDCG@5"].change, found["clarification_free"].change) == ("changed", "better")
+    heard_less = claims({**deltas, "coverage(follow_up)": FALL}, {}, "clarification_free", 0.01, RANKED)
+    assert heard_less["clarification_free"].why == "not called better: coverage(follow_up) fell"
+
+
+LONGER, SHORTER = ConversationLength(delta(0.09, 1e-9), 1.9), ConversationLength(delta(-0.09, 1e-9), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("length", "by_answer", "verdict"),
+    [
+        (LONGER, delta(-0.01, 0.5), "changed"),
+        (LONGER, delta(0.1, 1e-9), "changed"),
+        (LONGER, delta(-0.1, 1e-9), "worse"),  # answers are met worse, too
+        (LONGER, None, "worse"),  # and who would know?
+        (ConversationLength(delta(0.01, 1e-9), 1.07), delta(0.0, 0.9), "worse"),  # hardly longer
+        (ConversationLength(delta(0.09, 0.1), 1.9), delta(0.0, 0.9), "worse"),  # longer by chance
+        (SHORTER, delta(0.0, 0.9), "worse"),
+        (None, delta(0.0, 0.9), "worse"),
+    ],
+)
+def test_longer_conversations_of_as_good_answers_are_not_worse(
+    length: ConversationLength | None, by_answer: Difference | None, verdict: str
+) -> None:
+    of_answers = {} if by_answer is None else {"clarification_free": by_answer}
+    deltas = {"clarification_free(per=conversation)": FALL, "abandoned": RISE, **of_answers}
+    found = claims(deltas, {}, "clarification_free", 0.01, (), length=length)
+    assert {found[name].change for name in ("clarification_free(per=conversation)", "abandoned")} == {verdict}
+    if verdict == "changed":
+        assert found["abandoned"].why == "not called worse: conversations have 1.9 times as many questions"
+
+
+def test_shorter_conversations_of_as_good_answers_are_not_better_and_failing_ones_are_worse() -> None:
+    deltas = {"clarification_free(per=conversation)": RISE, "abandoned": FALL, "clarification_free": delta(0.0, 0.9)}
+    found = claims(deltas, {}, "clarification_free", 0.01, (), length=SHORTER)
+    assert {claim.change for claim in found.values()} == {"changed", "no difference shown"}
+    found = claims({**deltas, "silent": RISE, "failed": RISE}, {}, "clarification_free", 0.01, (), length=SHORTER)
+    assert (found["silent"].change, found["failed"].change) == ("worse", "worse")
+
+
+@pytest.mark.parametrize(
+    ("waste", "cited", "verdicts_of_waste"),
+    [
+        (0.01, delta(-0.006, 1e-9), "changed"),  # a sentence less in each answer: 4 % fewer citations
+        (0.01, delta(-0.006, 0.6), "changed"),
+        (-0.01, delta(0.006, 0.6), "changed"),
+        (0.01, delta(0.006, 0.6), "worse"),  # more of them are cited
+        (0.1, delta(-0.006, 0.6), "worse"),  # more than that accounts for
+    ],
+)
+def test_what_nobody_cites_is_no_worse_than_by_the_citations_that_went(
+    waste: float, cited: Difference, verdicts_of_waste: str
+) -> None:
+    deltas = {"wasted_context": delta(waste, 1e-9), "citations_per_answer": cited}
+    assert claims(deltas, {}, "follow_up", 0.01, RANKED)["wasted_context"].change == verdicts_of_waste
 
 
 def test_no_figures_make_no_claims() -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN
 from turnsignal.stream.statistics.intervals import (
     Batches,
     Clusters,
@@ -213,3 +214,24 @@ def test_from_yesterday_nobody_can_tell_by_the_slope() -> None:
     today = batches(*[(60.0 * n, 0.5) for n in range(10)])
     assert today.step_from(batches(*[(60.0 * n - 80_000, 0.4) for n in range(10)])) is None
     assert today.step_from(batches()) is None
+
+
+def five_in_most(random: np.random.Generator, n: int, others: float) -> Clusters:
+    """Return documents of n conversations on their scale: five in each, one where these are others."""
+    fractions = np.where(random.random(n) < others, DOCUMENTS_GIVEN.fraction(1), DOCUMENTS_GIVEN.fraction(5))
+    return clusters(*[(1, value) for value in fractions.tolist()])
+
+
+@pytest.mark.parametrize("others", [0.01, 0.04, 0.1])
+def test_counts_that_are_nearly_all_the_same_are_not_told_apart_too_often(others: float) -> None:
+    random, named = np.random.default_rng(7), 0
+    for _ in range(400):
+        sides = (five_in_most(random, 40, others), five_in_most(random, 40, others))
+        estimates = (mean_over_turns(of, DOCUMENTS_GIVEN.step(of.total / of.turns)) for of in sides)
+        named += difference(*estimates).p <= 0.05
+    assert named <= 24
+
+
+def test_a_share_that_is_the_same_everywhere_is_about_as_sure_as_one_that_hardly_moves() -> None:
+    equal = mean_over_turns(clusters(*[(2, 1.6)] * 70))
+    assert 0.02 < equal.interval.high - equal.value < 0.05
