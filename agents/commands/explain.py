@@ -316,8 +316,10 @@ def _explain_row(row: Mapping[str, Any], replaced: set[Any]) -> Iterator[str]:
     for score in row["scores"]:
         value = score.get("value")
         shown = "-" if value is None else f"{value:.3f}"
+        about = (row.get("feedback") or {}).get("scorer")
         words = [
             score.get("label"),
+            about and f"of {about}",
             score.get("unscored") and f"unscored: {score['unscored']}",
             score.get("explanation"),
             score.get("confidence") is not None and f"confidence {score['confidence']:g}",

@@ -1,5 +1,6 @@
 """`turnsignal judge …`: recorded turns past LLM judges, or what that would send and cost."""
 
+import fcntl
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +28,8 @@ from turnsignal.agents.process.exits import EXIT_FAILED
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 
 if TYPE_CHECKING:
+    from typing import IO
+
     from turnsignal.stream.judging.exchanges import ExchangeRecord
     from turnsignal.stream.judging.judges import Judge, JudgePart, JudgingPart
     from turnsignal.stream.records.verdicts import Verdict
@@ -138,8 +141,8 @@ def judge(
             known=known,
             on_verdict=on_verdict,
         )
-    if out is not None:
-        _rewrite(out, known, verdicts)
+        if out is not None:
+            _rewrite(out, known, verdicts)
     _show(judges, verdicts, counts, out, as_json=as_json)
     for ruled in sorted({each.part.model for each in judges if each.part.model.startswith("scripted:")}):
         click.secho(
@@ -338,16 +341,17 @@ def _show(
 
 @contextmanager
 def _kept(out: Path | None) -> "Iterator[tuple[dict[str, Verdict], Callable[[Verdict], None]]]":
-    """Give what the file already holds, and what appends to it."""
+    """Give what the file already holds, and what appends to it; two runs at once would lose what one has paid for."""
     from turnsignal.agents.files.judging import encode_verdict
 
     if out is None:
         yield {}, lambda _: None
         return
-    known = _read(out) if out.exists() else {}
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with out.open("ab") as file:
+            _lock(file, out)
+            known = _read(out)
 
             def append(verdict: "Verdict") -> None:
                 file.write(encode_verdict(verdict) + b"\n")
@@ -357,6 +361,17 @@ def _kept(out: Path | None) -> "Iterator[tuple[dict[str, Verdict], Callable[[Ver
     except OSError as error:
         msg = f"{out}: expected a file that can be written, got: {error.strerror}"
         raise TurnsignalError(msg) from None
+
+
+def _lock(file: "IO[bytes]", out: Path) -> None:
+    """Keep other runs out of a file until it is closed; pipes and file systems without locks have none."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        msg = f"{out}: expected that nobody writes there, got another run that does; wait for its end, or name another"
+        raise ConfigError(msg) from None
+    except OSError:
+        return
 
 
 def _read(path: Path) -> "dict[str, Verdict]":

@@ -255,8 +255,10 @@ class Mapping(_MappingPart):
     def _names_differ(self) -> "Mapping":
         names = [part.name for part in self.parts if part.name]
         for blocks in (self.citations, self.measures, self.instructions, self.follow_ups, self.verdicts):
-            if len(set(names)) < len(names) or sum(not part.name for part in blocks) > 1:
-                msg = f"blocks of different names are expected, at most one of a kind without; got {sorted(names)}"
+            unnamed = sum(not part.name for part in blocks)
+            if len(set(names)) < len(names) or unnamed > 1:
+                msg = "blocks of different names are expected, at most one of a kind without;"
+                msg += f" got {sorted(names)}, and {unnamed} of a kind without: add name = …"
                 raise ValueError(msg)
         return self
 

@@ -26,9 +26,10 @@ class VerdictsCompared:
         self._wanted: dict[_Key, tuple[bool, str, str]] = {}
         self._turns: set[_Key] = set()  # of this data, as a file may hold the verdicts of several
         self._out = ComparisonResult()
-        for verdict in verdicts:
-            if labels.judge in (verdict.judge.name, verdict.judge.rubric):
-                self._add(verdict)
+        known = list(verdicts)
+        named = [verdict for verdict in known if verdict.judge.name == labels.judge]
+        for verdict in named or [verdict for verdict in known if verdict.judge.rubric == labels.judge]:
+            self._add(verdict)
 
     def _add(self, verdict: Verdict) -> None:
         turn = verdict.turn_id if self._labels.on == "assistant" else verdict.follow_up_id or ""

@@ -95,6 +95,8 @@ class Deliberation:
 
     def _end(self, judgement: Judgement) -> None:
         judgement.steps = self._steps
+        if judgement.unscored in LOST and any(step.step == SMALL and step.unscored in LOST for step in self._steps):
+            judgement.decided_by = ""  # the small model might have decided
         self.asks, self.judgement = (), judgement
 
 

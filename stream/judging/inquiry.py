@@ -29,7 +29,8 @@ JUDGE = "judge"  #: the step of a cascade that decided
 class Judgement:
     """What an inquiry came to.
 
-    reasoning: the judge's; where unscored, a sentence that says why; decided_by, steps: of a cascade or a jury.
+    reasoning: the judge's; where unscored, a sentence that says why; decided_by, steps: of a cascade or a jury; "" for
+    what was lost before it was known which step would have decided.
     """
 
     label: str | None = None

@@ -67,7 +67,7 @@ def make_verdict(exchange: ExchangeRecord, judge: Judge, judgement: Judgement) -
         judgement.reasoning[:MAX_REASONING],
         judgement.claims,
         judgement.unscored,
-        None if judgement.unscored and judge.part.cascade is None else judgement.decided_by,
+        None if judgement.unscored and judge.part.cascade is None else judgement.decided_by or None,
         steps=judgement.steps,
     )
 
@@ -87,8 +87,12 @@ def judgement_of(verdict: Verdict) -> Judgement:
 
 
 def make_unjudged(exchange: ExchangeRecord, judge: Judge, reason: Unjudged, detail: str) -> Verdict:
-    """Return the verdict for an exchange that was not judged; detail: why, in a sentence."""
-    return make_verdict(exchange, judge, Judgement(reasoning=detail, unscored=reason))
+    """Return the verdict for an exchange that was not judged; detail: why, in a sentence.
+
+    Whether a small model would have decided is not known then.
+    """
+    decided_by = JUDGE if judge.small is None else ""
+    return make_verdict(exchange, judge, Judgement(reasoning=detail, unscored=reason, decided_by=decided_by))
 
 
 def readable(verdict: Verdict, exchange: ExchangeRecord, judge: Judge) -> Verdict:

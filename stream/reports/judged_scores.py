@@ -28,7 +28,7 @@ _Judged = tuple[str, str | None, str]  #: assistant, version, scorer
 _FEW = 0.02  #: share of what came, up to which a kind of which nothing was read is left out of the mean
 
 
-_UNASKED = ""  #: step of what was lost before anybody was asked: it would have been decided by a model
+_UNASKED = ""  #: step of what was lost before it was known which model would have decided
 
 
 class _StepSum(NamedTuple):

@@ -72,6 +72,14 @@ def test_a_vote_that_contradicts_the_follow_up_is_shown(
     assert summary["feedback"] == [{"kind": "vote", "result": "known", "n": len(votes)}]
 
 
+def test_a_label_says_of_which_score_it_is(tmp_path: Path) -> None:
+    turns = write(tmp_path / "turns.jsonl", turn("u1", 0, "Reset it?"), turn("a1", 5, "Hold it."))
+    label = {"id": "f1", "turn_id": "a1", "kind": "label", "timestamp": "2025-06-15T12:01:00Z", "value": 1.0}
+    feedback = write(tmp_path / "feedback.jsonl", label | {"scorer": "groundedness(by=strong)"})
+    replay_files([turns], tmp_path, Suite(), NOW, feedback=[feedback])
+    assert "of groundedness(by=strong)" in "\n".join(explain(from_directory(tmp_path, "c")))
+
+
 def test_a_time_before_the_year_1_is_shown_as_seconds() -> None:
     assert _show_time(-62135683140.0) == "-62135683140 s"
     assert _show_time(0.0) == "1970-01-01T00:00:00+00:00"

@@ -1,5 +1,6 @@
 """`turnsignal judge` on files: what it would send, what it sends, what it writes, and how it goes on."""
 
+import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -126,6 +127,15 @@ def test_what_the_file_holds_is_not_asked_for_again(turns: Path, tmp_path: Path)
     assert len(read_verdicts(out)) == len(out.read_bytes().splitlines()) == 6
     values = {verdict["id"]: verdict["value"] for verdict in second["verdicts"]}
     assert {verdict["id"]: verdict["value"] for verdict in first["verdicts"]}.items() <= values.items()
+
+
+def test_two_runs_at_once_do_not_write_one_file(turns: Path, tmp_path: Path) -> None:
+    out = tmp_path / "verdicts.jsonl"
+    with out.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        refused = run(turns, "--rubric", "grounded", "--out", str(out), fine=False)
+        assert "expected that nobody writes there, got another run that does" in str(refused.exception)
+    assert len(as_json(turns, "--rubric", "grounded", "--out", str(out))["verdicts"]) == len(read_verdicts(out)) > 0
 
 
 def test_recorded_verdicts_answer_in_the_place_of_the_endpoint(turns: Path, tmp_path: Path) -> None:

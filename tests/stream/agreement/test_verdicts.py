@@ -93,6 +93,13 @@ def test_verdicts_of_two_judges_are_not_mixed() -> None:
         VerdictsCompared(labels, [a_verdict("a", 1.0), a_verdict("b", 1.0, other)])
 
 
+def test_a_judge_is_named_before_a_rubric_of_the_same_name() -> None:
+    named, jury = (VerdictJudge(name, "scripted", "m", "polite", 1, "p1") for name in ("polite", "jury"))
+    labels = VerdictLabels(judge="polite", label="labels.x", good=("yes",))
+    compared = VerdictsCompared(labels, [a_verdict("a", 1.0, named), a_verdict("a", 0.0, jury)])
+    assert [verdict.value for verdict in compared._verdicts.values()] == [1.0]
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [

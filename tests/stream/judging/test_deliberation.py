@@ -14,7 +14,7 @@ from turnsignal.stream.judging.exchanges import ExchangeRecord, Rules
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge, JudgePart, JudgingPart, PricePart, make_judge
 from turnsignal.stream.judging.rubric_files import choose_rubric
-from turnsignal.stream.judging.verdicts import make_verdict
+from turnsignal.stream.judging.verdicts import make_unjudged, make_verdict
 from turnsignal.stream.records.scores import Unscored
 from turnsignal.stream.records.verdicts import LOST, Unjudged, Verdict
 
@@ -259,6 +259,22 @@ def test_what_a_small_model_is_sure_of_goes_the_way_of_the_newest_question_of_th
         (1.0, None, "small"),
         (0.2, None, "judge"),
     ]
+
+
+def test_what_was_lost_before_a_small_model_was_heard_names_no_step() -> None:
+    """Else a mean would count it among the exchanges that need the last step, which are the hard ones."""
+    with_small, without = a_judge({"rules": 0.9, "small": "little"}), a_judge({"rules": 0.9})
+    for judge, step in ((with_small, None), (without, "judge"), (a_judge(), None)):
+        assert make_unjudged(exchange(), judge, Unjudged.TIMEOUT, "so").decided_by == step
+
+    def lost(judge: Judge, **answers: Any) -> str | None:
+        judgement, _ = deliberate(judge, exchange(), **answers)
+        assert judgement.unscored is Unjudged.PROVIDER
+        return make_verdict(exchange(), judge, judgement).decided_by
+
+    assert lost(with_small, little=Unjudged.BUDGET, big=Unjudged.PROVIDER) is None
+    assert lost(with_small, little=Unjudged.NO_SIGNAL, big=Unjudged.PROVIDER) == "judge"
+    assert lost(without, big=Unjudged.PROVIDER) == "judge"
 
 
 def test_a_judge_waits_for_all_endpoints_that_it_may_need() -> None:

@@ -82,6 +82,7 @@ def by(step: str | None, value: float | None, reason: str = "provider", times: i
             0.7,
         ),
         ([*by("small", 1.0, times=40), *by("judge", 0.5, times=10), *by("judge", None, times=50)], 0.7),
+        ([*by("small", 1.0, times=40), *by("judge", 0.5, times=60), *by(None, None, "timeout", 200)], 0.7),
         ([*by("rules", 1.0, times=40), *by("judge", None, times=60)], None),
         ([*by("rules", 1.0, times=40), *by(None, None, "timeout", 60)], None),
         ([*by("rules", 1.0, times=99), *by("judge", None)], 1.0),
