@@ -239,7 +239,7 @@ class Docket:
                 left = {} if alone else left
             else:
                 left = {}  # until a call in flight is settled
-        self._decide_ruled()
+        self._decide_known()
 
     def settle(self, call: ReservedCall, verdict: Verdict, cost: int) -> None:
         """Take the verdict that came of a call, and what it cost in billionths; more than was reserved is spent, too.
@@ -321,7 +321,7 @@ class Docket:
             detail = f"it was asked about at {ATTEMPTS} ends of a worker, and is not asked about again"
             self._decide(question, make_unjudged(exchange, judge, Unjudged.ERROR, detail))
         elif (decided := Deliberation(judge, exchange).judgement) is not None:
-            self._sure.on_ruled(question, decided)
+            self._sure.on_known(question, make_verdict(exchange, judge, decided))
         else:
             try:
                 material = collect_material(exchange, judge.chosen.rubric, judge.part.max_input)
@@ -329,15 +329,14 @@ class Docket:
                 self._pacer.on_decided(0)
                 self._decide(question, make_unjudged(exchange, judge, error.reason, error.detail))
                 return
-            self._sure.on_asked(question)
             known = None if is_measured(judge, exchange) else self._answers.find(judge, material)
             if known is None:
+                self._sure.on_asked(question)
                 self._waiting[question] = material
                 return
             verdict = make_verdict(exchange, judge, known)
             verdict.cached, verdict.cut = True, [*material.cut]
-            self._pacer.on_decided(0)
-            self._decide(question, verdict)
+            self._sure.on_known(question, verdict)
 
     def _is_paid_for(self, question: Question, judge: Judge, exchange: ExchangeRecord) -> bool:
         """Count a question, and say whether its conversation is in the part that the day's budget pays for."""
@@ -370,7 +369,7 @@ class Docket:
         if abs(now - self._starved) < PATIENCE * self._max_age:
             return
         end = self._held.behind_oldest()
-        for question in [question for question in (*self._waiting, *self._sure) if question.offset < end]:
+        for question in [question for question in self._waiting if question.offset < end]:  # and what waits for them
             judge = self._judges[question.judge]
             is_down = judge.line in down
             why = "is down" if is_down else "answers more slowly than exchanges come"
@@ -379,20 +378,19 @@ class Docket:
             reason = Unjudged.PROVIDER if is_down else Unjudged.TIMEOUT
             self._decide(question, _unjudged(self._held[question.offset], judge, reason, detail))
 
-    def _decide_ruled(self) -> None:
-        """Decide what the rules are sure of, as soon as it is known what became of the question before it."""
-        for question, judgement, lost in self._sure.ready(
-            lambda each: each in self._waiting or each in self._in_flight
-        ):
+    def _decide_known(self) -> None:
+        """Decide what needs no call, as soon as it is known what became of the question before it that does."""
+        for question, verdict, lost in self._sure.ready(lambda each: each in self._waiting or each in self._in_flight):
             held, judge = self._held[question.offset], self._judges[question.judge]
             assert held.exchange is not None, "what waits is held"
             if lost is None:
                 self._pacer.on_decided(0)
-                verdict = make_verdict(held.exchange, judge, judgement)
+                self._decide(question, verdict)
             else:
-                verdict = _unjudged(held, judge, *lost)
-            verdict.decided_by = judgement.decided_by
-            self._decide(question, verdict)
+                unjudged = _unjudged(held, judge, *lost)
+                if judge.part.cascade is not None:
+                    unjudged.decided_by = verdict.decided_by
+                self._decide(question, unjudged)
 
     def _in_turn(self, trials: Collection[str]) -> list[Question]:
         """Return what waits, the oldest first, but for trials before it the newest."""

@@ -1,18 +1,18 @@
-"""Sure steps: what earlier steps of a judge are sure of goes the way of what its last step is asked.
+"""Sure steps: what is known without a judge's model goes the way of what its model is asked.
 
-Else, while an endpoint is down, its replies do not fit or the money is spent, only easy exchanges would have a value,
-and the mean would move although no answer is another one. What the rules are sure of waits for the question before it
-that needs a call, as it costs nothing to wait. What a small model is sure of is paid for, and must not be asked again
-after a kill; so it is decided at once, by what became of the newest question that went on to the last step.
+Else, while an endpoint is down, its replies do not fit or the money is spent, only easy exchanges and those that come
+again and again would have a value, and the mean would move although no answer is another one. What the rules are sure
+of, and what was answered before, waits for the question before it that needs a call, as it costs nothing to wait. What
+a small model is sure of is paid for, and must not be asked again after a kill; so it is decided at once, by what became
+of the newest question that went on to the last step.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from turnsignal.stream.judging.deliberation import SMALL
 from turnsignal.stream.judging.docket_entries import Question
-from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.records.verdicts import LOST, Unjudged, Verdict
 
 
@@ -31,32 +31,28 @@ class AskedQuestion:
     lost: LostValue | None = None
 
 
-class RuledQuestion(NamedTuple):
-    """A question that the rules are sure of. before: the last one of its judge that needs a call."""
+class KnownQuestion(NamedTuple):
+    """A question that needs no call. verdict: that it has; before: the last one of its judge that needs a call."""
 
-    judgement: Judgement
+    verdict: Verdict
     before: AskedQuestion
 
 
 class SureSteps:
-    """The questions of one partition that earlier steps are sure of."""
+    """The questions of one partition that need no call, or that an earlier step has decided."""
 
     def __init__(self) -> None:
-        self._ruled: dict[Question, RuledQuestion] = {}
+        self._known: dict[Question, KnownQuestion] = {}
         self._asked: dict[str, AskedQuestion] = {}  # judge → the last question that needs a call
         self._last: dict[str, LostValue] = {}  # judge → why the newest that went to its last step has no value
-
-    def __iter__(self) -> Iterator[Question]:
-        """Give the questions that the rules are sure of and that are not decided."""
-        return iter(self._ruled)
 
     def on_asked(self, question: Question) -> None:
         """Take note of a question that needs a call."""
         self._asked[question.judge] = AskedQuestion(question)
 
-    def on_ruled(self, question: Question, judgement: Judgement) -> None:
-        """Have a question wait that the rules are sure of."""
-        self._ruled[question] = RuledQuestion(judgement, self._asked.get(question.judge, AskedQuestion()))
+    def on_known(self, question: Question, verdict: Verdict) -> None:
+        """Have a question wait that needs no call."""
+        self._known[question] = KnownQuestion(verdict, self._asked.get(question.judge, AskedQuestion()))
 
     def on_answer(self, question: Question, verdict: Verdict) -> Verdict:
         """Return the verdict of a call: without a value where a small model decided and the last step has none now."""
@@ -70,9 +66,9 @@ class SureSteps:
 
     def on_decided(self, question: Question, verdict: Verdict) -> None:
         """Take note of what became of a question."""
-        if self._ruled.pop(question, None) is not None or verdict.unscored not in LOST:
+        if self._known.pop(question, None) is not None or verdict.unscored not in LOST:
             return
-        for asked in (self._asked.get(question.judge), *(ruled.before for ruled in self._ruled.values())):
+        for asked in (self._asked.get(question.judge), *(known.before for known in self._known.values())):
             if asked is not None and asked.question == question:
                 asked.lost = LostValue(verdict.unscored, verdict.reasoning)
 
@@ -82,16 +78,16 @@ class SureSteps:
 
     def drop(self, offset: int) -> None:
         """Let go of the questions on one exchange."""
-        for question in [question for question in self._ruled if question.offset == offset]:
-            del self._ruled[question]
+        for question in [question for question in self._known if question.offset == offset]:
+            del self._known[question]
 
-    def ready(self, is_open: Callable[[Question], bool]) -> list[tuple[Question, Judgement, LostValue | None]]:
+    def ready(self, is_open: Callable[[Question], bool]) -> list[tuple[Question, Verdict, LostValue | None]]:
         """Return the questions whose one before is decided; None beside them where that has a value.
 
         is_open: whether a question waits or is asked about.
         """
         return [
-            (question, ruled.judgement, ruled.before.lost)
-            for question, ruled in self._ruled.items()
-            if ruled.before.question is None or not is_open(ruled.before.question)
+            (question, known.verdict, known.before.lost)
+            for question, known in self._known.items()
+            if known.before.question is None or not is_open(known.before.question)
         ]

@@ -198,6 +198,7 @@ def test_the_docket_asks_nobody_where_the_rules_decide_and_remembers_who_decided
     judgement, _ = deliberate(judge, call.exchange, little="thanks")
     docket.settle(call, make_verdict(call.exchange, call.judge, judgement), 0)
     docket.take([QueuedExchange(2, exchange(SILENT, row="r2", follow_up="And then?"), 0.0, 100)])
+    docket.reserve_calls(0.0, {})
     verdicts = docket.prepare().verdicts
     assert [(verdict.decided_by, verdict.cached) for verdict in verdicts] == [("small", False), ("small", True)]
     assert len(verdicts[1].steps) == 1
@@ -235,6 +236,33 @@ def test_what_the_rules_are_sure_of_goes_the_way_of_the_question_before_it() -> 
     late = docket.prepare().verdicts
     assert {verdict.unscored for verdict in late} == {Unjudged.TIMEOUT}
     assert sum(verdict.decided_by == "rules" for verdict in late) == 3
+    assert docket.is_idle
+
+
+def test_what_was_answered_before_goes_the_way_of_the_question_before_it() -> None:
+    """Else only what comes again and again would have a value while an endpoint is down."""
+    judge = a_judge()
+    docket = Docket([judge], None, 1e9)
+    texts = ["Again?", "New one?", "Again?", "Newer?", "Again?", "Again?"]
+    made = [exchange(SILENT, conversation_id=f"c{n}", row=f"r{n}", follow_up=text) for n, text in enumerate(texts)]
+    queue = [QueuedExchange(n, each, NOON, 100) for n, each in enumerate(made)]
+    docket.take(queue[:1])
+    came: list[Verdict] = []
+    for more, answer in ((queue[1:3], "thanks"), (queue[3:5], Unjudged.PROVIDER), (queue[5:], "repeat"), ([], "none")):
+        docket.reserve_calls(NOON, {judge.line: 9})
+        batch = docket.prepare()
+        came += batch.verdicts
+        for call in batch.calls:
+            docket.settle(call, said(call.exchange, judge, answer), 0)
+        docket.take(more)
+    assert {each.row: (each.value, each.unscored, each.cached) for each in came} == {
+        "r0": (1.0, None, False),
+        "r1": (None, Unjudged.PROVIDER, False),
+        "r2": (None, Unjudged.PROVIDER, False),
+        "r3": (0.2, None, False),
+        "r4": (1.0, None, True),
+        "r5": (1.0, None, True),
+    }
     assert docket.is_idle
 
 
