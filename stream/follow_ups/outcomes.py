@@ -15,7 +15,7 @@ from turnsignal.stream.follow_ups.failures import acknowledges
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.records.scores import ConversationOutcome
 
-VERSION = 5  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
+VERSION = 6  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
 
 #: The score `conversation`; `silent` is unscored.
 VALUES = {

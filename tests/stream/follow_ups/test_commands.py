@@ -11,7 +11,22 @@ from turnsignal.stream.follow_ups.rules import FollowUpRules
 
 @pytest.mark.parametrize(
     "prompt",
-    ["Turn on the hall lights", "please lock the front door", "lights off", "hall light please", "Stelle den Wecker"],
+    [
+        *(
+            "Turn on the hall lights",
+            "please lock the front door",
+            "lights off",
+            "hall light please",
+            "Stelle den Wecker",
+        ),
+        *(
+            "could you lock the door please?",
+            "Alexa, play the news",
+            "¿Puedes apagar la luz?",
+            "Kannst du das Licht ausmachen?",
+        ),
+        *("volume 7", "kitchen lights 40%", "Heizung auf 21 Grad", "Licht aus", "louder", "next song", "wake me at 7"),
+    ],
 )
 def test_ok_obeys_a_command(prompt: str) -> None:
     assert obeys("OK", prompt)
@@ -22,6 +37,19 @@ def test_ok_obeys_a_command(prompt: str) -> None:
     "prompt",
     [
         *("How do I turn on the lights", "Turn on the lights?", "my card is blocked", "it doesn't turn on"),
+        *(
+            "Can you help me?",
+            "could you tell me when you open",
+            "can I cancel my order?",
+            "Will my lights arrive on Monday?",
+        ),
+        *(
+            "order 4711",
+            "refund for order 8841",
+            "error 404",
+            "can you explain the lights",
+            "Kannst du mir das erklären?",
+        ),
         *("give me the opening hours", "I need an invoice", "the light is not on", "password reset", ""),
     ],
 )
