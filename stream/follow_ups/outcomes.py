@@ -13,6 +13,7 @@ from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.follow_ups.commands import obeys
 from turnsignal.stream.follow_ups.failures import acknowledges
 from turnsignal.stream.follow_ups.rules import FollowUpRules
+from turnsignal.stream.follow_ups.sentences import opened, tells
 from turnsignal.stream.records.scores import ConversationOutcome
 
 VERSION = 6  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
@@ -51,7 +52,11 @@ class Outcomes:
 
         What could not be read is neither: behind an unreadable record nobody knows.
         """
-        if kept and kept[-1].role == USER and not self._takes_leave(kept, last):
+        end = len(kept)
+        while end and kept[end - 1].role == USER and self._takes_leave(kept[:end], last):
+            end -= 1
+        open_for_ever = end > 0 and kept[end - 1].role == USER  # what leave is taken behind got no answer
+        if open_for_ever and (end == len(kept) or last is None or _asks(kept[end - 1].text)):
             return True
         if last is None or any(turn.role not in (USER, ASSISTANT) for turn in kept[last + 1 :]):
             return False
@@ -66,13 +71,19 @@ class Outcomes:
         return failed is not self._takes_leave(asked, before)
 
     def _takes_leave(self, kept: Sequence[KeptTurn], last: int | None) -> bool:
-        """Say whether the last of these messages, a user's, expects no answer."""
+        """Say whether the last of these messages, a user's, expects no answer; last: where the last answer stands."""
         text = kept[-1].text
         around = exchange(kept, last, text) if last is not None else Exchange("", "", text)
         try:
             return self._rules.read(around).closes
         except Exception:  # a rule that fails is our bug, and no reason to leave the conversation open
             return False
+
+
+def _asks(text: str) -> bool:
+    """Say whether a message asks something; what people write in several messages they often do not."""
+    words = opened(text.casefold())
+    return "?" in text or (bool(words) and not tells(words))
 
 
 def _ended_unhappily(state: Conversation) -> bool:

@@ -68,6 +68,7 @@ from turnsignal.stream.statistics.intervals import Difference, adjust
 from turnsignal.stream.statistics.promise import PROMISE, moved
 from turnsignal.stream.statistics.rankings import by_other_numbers, less_to_rank
 
+_BACKED = 0.25  #: of a change of failing answers: how far as many more or fewer conversations must get none
 _CONTENT = 0.125  #: share of those who left without a word before that must be content, now that they speak
 #: Of these a fall, or a rise, is no matter of how many users say anything.
 _FEWER_COMPLAIN = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned", FAILED)
@@ -75,6 +76,7 @@ _FEWER_COMPLAIN = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned", FAILED)
 _WHEREVER = ("unanswered", UNANSWERED_OF_ALL, FAILED)
 #: No matter of what one of several messages says, while the others say the rest.
 _OF_ALL_PARTS = {*BY_USERS, *_WHEREVER, "clarified", ANSWER_SECONDS, SAME_LANGUAGE, VOTE, WITH_DOCUMENTS}
+_MISSING = f"{FAILED} fell, and unanswered not with it: answers may be missing"
 _UNSEEN = "cited, dangling and ranking measures say nothing of answers without documents"
 
 
@@ -124,7 +126,10 @@ def claims(
     adjusted |= zip(inside, adjust([within[name].p for name in inside]), strict=True)
     if primary in deltas:
         adjusted[primary] = deciding[primary].p
-    accounted = _accounted_for(deltas, unheard, least_change)
+    unbacked = _says_nothing_of_failing(deltas)
+    seen = {name: delta for name, delta in deltas.items() if not (unbacked and name == FAILED)}
+    missing = _MISSING if unbacked and moved(deltas[FAILED], FALL, least_change) else ""
+    accounted = _accounted_for(seen, unheard, least_change)
     lost = [name for name, delta in deltas.items() if name not in accounted and _is_loss(name, delta, least_change)]
     # Fewer answers are ranked: that is no matter of how users fare, and `cited` and `WITH_DOCUMENTS` are figures, too.
     lost_of_others = [name for name in lost if name not in map(coverage_name, ranked)]
@@ -133,7 +138,7 @@ def claims(
     claimed = {}
     for name, delta in deltas.items():
         least = LEAST.get(name, least_change)
-        why = lacking or _lost(name, lost if name in ranked else lost_of_others, coverages, least_change)
+        why = lacking or missing or _lost(name, lost if name in ranked else lost_of_others, coverages, least_change)
         if name in ranked:
             why = less or unranked or why or by_other_numbers(deciding, name) or beside
         claim = _claim(name, deciding[name], min(1.0, 2 * adjusted[name]), least, why or shifted)
@@ -145,7 +150,7 @@ def claims(
     fewer_unheard = unheard is not None and moved(unheard, FALL, least_change)
     asked = "silent" in deltas and habit is not None and habit.accounts_for("silent", deciding["silent"])
     by_length = {} if length is None else dict.fromkeys(length.accounts_for(deciding, least_change), length.why)
-    spoken = {name: delta for name, delta in deciding.items() if name not in by_length}
+    spoken = {name: deciding[name] for name in seen if name not in by_length}
     claimed |= _weigh_users({name: claimed[name] for name in spoken}, spoken, fewer_unheard=fewer_unheard, asked=asked)
     for name, why in by_length.items():
         claimed[name] = _withdraw(_withdraw(claimed[name], WORSE, why), BETTER, why)
@@ -213,6 +218,17 @@ def _accounted_for(deltas: Mapping[str, Difference], unheard: Difference | None,
     if WITH_DOCUMENTS in deltas and fallen.get(FAILED, 0.0) >= abs(deltas[WITH_DOCUMENTS].value):
         accounted.add(WITH_DOCUMENTS)
     return accounted
+
+
+def _says_nothing_of_failing(deltas: Mapping[str, Difference]) -> bool:
+    """Say whether answers fail more or less often, and conversations end without one about as often as before.
+
+    A release that says nothing where the one before said an error has fewer answers that fail, of fewer answers.
+    """
+    failed, unanswered = deltas.get(FAILED), deltas.get("unanswered")
+    if failed is None or unanswered is None:
+        return False
+    return math.copysign(1, failed.value) * unanswered.value < _BACKED * abs(failed.value)
 
 
 def _weigh_users(

@@ -102,6 +102,9 @@ WAYS: dict[str, tuple[str, list[FakeTurn]]] = {
     "a clarification that nobody answers": ("unanswered", [user("u2", 2, NO)]),
     "thanks, then a question that nobody answers": ("unanswered", [user("u2", 2, THANKS), user("u3", 3, DETAIL)]),
     "a question, then thanks in a message of its own": ("resolved", [user("u2", 2, ODD), user("u3", 3, THANKS)]),
+    "a question that nobody answers, and leave": ("unanswered", [user("u2", 2, DETAIL), user("u3", 3, "ok bye")]),
+    "leave in two messages": ("resolved", [user("u2", 2, THANKS), user("u3", 3, "bye")]),
+    "what one does, and leave": ("resolved", [user("u2", 2, "let me try that"), user("u3", 3, THANKS)]),
     "system and tool turns behind the question": (
         "unanswered",
         [user("u2", 2, DETAIL), FakeTurn("tool", "t1", 3, "{}"), FakeTurn("system", "s1", 4, "restarted")],
@@ -177,6 +180,11 @@ def test_an_answer_after_that_close_replaces_its_row() -> None:
 def test_nobody_spoke_to_nobody() -> None:
     played = closed(FakeTurn("system", "s", 0, "restarted"))
     assert (closing(played)[0], played.written("conversations")[0]["outcome"]) == ([], None)
+
+
+@pytest.mark.parametrize("leave", ["thanks", "ok bye", "Danke, tschüss", "hello?", "never mind"])
+def test_who_takes_leave_from_nobody_got_no_answer(leave: str) -> None:
+    assert outcome(user("u1", 0), user("u2", 5, leave)) == "unanswered"
 
 
 def test_a_late_answer_is_an_answer_and_a_late_question_was_answered() -> None:

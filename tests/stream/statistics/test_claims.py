@@ -271,6 +271,17 @@ def test_a_ranking_is_not_worse_than_one_by_the_place_unless_users_say_so() -> N
     assert unhappy["nDCG@5"].change == "worse"
 
 
+def test_fewer_failing_answers_are_not_better_where_as_many_conversations_get_none() -> None:
+    moved = {"failed": FALL, "clarification_free": RISE, "silent": delta(0.0, 0.9)}
+    found = claims(moved | {"unanswered": delta(-0.01, 0.7)}, {}, "clarification_free", 0.01, ())
+    assert {found[name].change for name in ("failed", "clarification_free")} == {"changed"}
+    assert found["failed"].why.endswith("answers may be missing")
+    worse = claims(moved | {"unanswered": delta(0.0, 0.9), "clarification_free": FALL}, {}, "compliance", 0.01, ())
+    assert worse["clarification_free"].change == "worse", "what did not fall vetoes nothing"
+    backed = claims(moved | {"unanswered": FALL}, {}, "clarification_free", 0.01, ())
+    assert {backed[name].change for name in ("failed", "clarification_free", "unanswered")} == {"better"}
+
+
 def test_fewer_answers_with_documents_are_worse_and_the_words_say_what_that_hides() -> None:
     found = claims({"answers_with_documents": FALL, "cited": RISE}, {}, "follow_up", 0.01, ())
     assert found["answers_with_documents"].change == "worse"
