@@ -27,14 +27,14 @@ class SharedBudget:
         self._settled = asyncio.Event()
 
     async def reserve(self, judge: str, greatest: int) -> int | None:
-        """Return what is reserved for a call of this greatest price; None where what is spent leaves no room for it."""
-        while not self._budget.reserve(
-            most := self._budget.to_reserve(greatest, self._overruns.worst(judge, greatest))
-        ):
-            if not self._budget.reserved:
+        """Return what is reserved for a call of this greatest price; None where the money is spent for its judge."""
+        while True:
+            most = self._budget.to_reserve(greatest, self._overruns.worst(judge, greatest))
+            if self._budget.is_spent_for(judge, greatest, most):
                 return None
+            if self._budget.reserve(most):
+                return most
             await self._settled.wait()
-        return most
 
     def settle(self, judge: str, greatest: int, most: int, cost: int) -> None:
         """Put the real cost in the place of what was reserved, and let others try again."""

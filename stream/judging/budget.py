@@ -58,7 +58,7 @@ class Budget:
     since 1970; others: spent on other days that a clock has shown; reserved: so far.
     """
 
-    __slots__ = ("_since", "day", "limit", "others", "reserved", "spent")
+    __slots__ = ("_since", "_unpaid", "day", "limit", "others", "reserved", "spent")
 
     def __init__(
         self, limit: int | None, spent: int = 0, day: int = 0, others: Mapping[int, int] | None = None
@@ -69,6 +69,7 @@ class Budget:
         self.others = dict(others or {})
         self.reserved = 0
         self._since = 0  # of what was spent, since somebody last looked which day it is
+        self._unpaid: dict[str, int] = {}  # judge → the greatest price for which no money was left today
 
     def look_at(self, day: int) -> bool:
         """Take in which day it is; return whether a new one has begun.
@@ -80,6 +81,7 @@ class Budget:
         since, self._since = self._since, 0
         if day == self.day:
             return False
+        self._unpaid.clear()
         is_new, known = day > self.day, self.others.pop(day, 0)
         if self.spent:
             self.others[self.day] = self.spent
@@ -102,6 +104,18 @@ class Budget:
         if self.limit is None or worst <= self.limit:
             return worst
         return greatest if greatest > self.limit else max(greatest, self.limit - self.spent)
+
+    def is_spent_for(self, judge: str, greatest: int, most: int) -> bool:
+        """Say whether the money of the day is spent for a judge: this call does not fit, or one before it did not.
+
+        greatest: its greatest price; most: what is reserved for it. Else, when little is left, only short exchanges
+        would be judged, and means would lean to them. A call that costs more than a whole day's money stops no other.
+        """
+        if self.limit is None or self.spent + max(most, self._unpaid.get(judge, 0)) <= self.limit:
+            return False
+        if most <= self.limit:
+            self._unpaid[judge] = max(greatest, self._unpaid.get(judge, 0))
+        return True
 
     def reserve(self, most: int) -> bool:
         """Reserve the greatest price of a call; False where it does not fit and the call must not be made."""

@@ -227,7 +227,7 @@ class Docket:
             material = self._waiting[question]
             greatest = greatest_price(judge, held.exchange, material)
             most = self._budget.to_reserve(greatest, self._overruns.worst(question.judge, greatest))
-            if self._budget.limit is not None and self._budget.spent + most > self._budget.limit:
+            if self._budget.is_spent_for(question.judge, greatest, most):
                 self._decide(question, _unjudged(held, judge, Unjudged.BUDGET, self._budget.why_full(most)))
             elif self._budget.reserve(most):
                 attempt = self._lost.get(question, 0) + 1

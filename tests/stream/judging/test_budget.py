@@ -58,6 +58,21 @@ def test_a_day_that_the_clock_comes_back_to_has_spent_what_it_had() -> None:
     assert (budget.look_at(8), budget.left(8)) == (True, 10)
 
 
+def test_a_judge_that_could_not_pay_for_one_call_asks_about_no_shorter_one_that_day() -> None:
+    budget = Budget(100)
+    budget.look_at(7)
+    budget.spend(50)
+    assert not budget.is_spent_for("a", 40, 40)
+    assert budget.is_spent_for("a", 60, 60)
+    assert budget.is_spent_for("a", 10, 10), "else means would lean to what is short"
+    assert not budget.is_spent_for("b", 10, 10)
+    assert budget.is_spent_for("b", 101, 101)
+    assert not budget.is_spent_for("b", 10, 10), "what no day pays for stops no other"
+    budget.look_at(8)
+    assert not budget.is_spent_for("a", 10, 10)
+    assert not Budget(None).is_spent_for("a", 10**20, 10**20)
+
+
 def test_one_absurd_price_has_calls_made_one_at_a_time_until_they_cost_as_usual() -> None:
     overruns = Overruns()
     one, other = (Docket([FIRST], 50 * MOST, 1e9, overruns=overruns) for _ in range(2))
