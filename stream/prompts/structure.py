@@ -356,7 +356,7 @@ def _marker(bare: str) -> Any:
     clause = _SAYS["clause"].match(bare)
     if clause is not None and _SAYS["of_a_clause"].match(bare[clause.end() :]) is not None:
         return clause
-    return _SAYS["marker"].match(bare)
+    return None if _SAYS["more_than"].match(bare) is not None else _SAYS["marker"].match(bare)
 
 
 def _begins(before: str, line: str) -> bool:
