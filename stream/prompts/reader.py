@@ -23,7 +23,6 @@ from turnsignal.stream.prompts.conditions import (
     without_no_conditions,
 )
 from turnsignal.stream.prompts.conflicts import merge, settle
-from turnsignal.stream.prompts.counts import doubt_few_words
 from turnsignal.stream.prompts.deliverables import of_one_deliverable
 from turnsignal.stream.prompts.edges import is_first, is_last
 from turnsignal.stream.prompts.exceptions import excepted
@@ -221,7 +220,7 @@ def read_prompt(text: str) -> PromptReading:
     prescribing = {one.sentence for one in exempt.values()}
     proposals = replaced(excepted(proposals, placed, prescribing), placed, prescribing)
     proposals = relaxed(proposals, placed, prescribing)
-    proposals = of_one_deliverable(doubt_rivals(doubt_few_words(proposals)), placed)
+    proposals = of_one_deliverable(doubt_rivals(proposals), placed)
     sure = {proposal.check for proposal in proposals if proposal.doubt is None}
     plainly = sum(any(name in sure for name in names) for names in covered)
     exemptions = tuple(exempt.values())

@@ -40,7 +40,7 @@ def test_polite_words_are_said_where_they_fit() -> None:
 
 @pytest.mark.parametrize("length", ["300 words, references included", "300 words (including citations)"])
 def test_what_a_length_includes_is_not_asked_for(length: str) -> None:
-    assert sure(f"Responses must not exceed {length}.") == ["length.number_words(at_most=300)"]
+    assert sure(f"Responses must not exceed {length}.") == ["length.number_words(at_most=300,by_spaces=true)"]
 
 
 @pytest.mark.parametrize("label", ["Text", "Caption", "Message", "Body"])
