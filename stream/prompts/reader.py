@@ -61,6 +61,7 @@ from turnsignal.stream.prompts.senders import of_senders, sent_by_users
 from turnsignal.stream.prompts.sentences import PlacedSentence, placed_sentences
 from turnsignal.stream.prompts.settings import is_setting
 from turnsignal.stream.prompts.stand_ins import replaced
+from turnsignal.stream.prompts.statements import states_a_rule
 from turnsignal.stream.prompts.steps import steps
 from turnsignal.stream.prompts.wording import QUOTED, VERBS, amounts, mask, read_patterns
 
@@ -161,6 +162,7 @@ def read_prompt(text: str) -> PromptReading:
             )
             may_ask = (may_ask and not _permits(ruled)) or _is_to_say(masked, heading) or _speaks_of_answers(ruled)
             may_ask = may_ask or _carries_a_rule(masked) or is_users_choice(masked) or is_setting(masked)
+            may_ask = may_ask or states_a_rule(masked, is_early=masked in rules[:_INTRODUCTION])
             if _orders(masked) if is_heading else may_ask and not leads_in(sentence):
                 uncovered.append(sentence)
             continue
