@@ -117,7 +117,7 @@ def read_prompt(text: str) -> PromptReading:
     is_carried = False  # whether the sentence before is about another text, which the next may go on about
     names: list[str] = []
     of_steps = steps(placed)
-    for index, (sentence, read, heading, is_heading, around, _, follows, _) in enumerate(placed):
+    for index, (sentence, read, heading, is_heading, around, _, follows, _, may_rule) in enumerate(placed):
         masked, before, about = mask(sentence), about, f"{heading} {sentence}"
         ruled = mask(without_reason(_SAYS["enumerated"].sub("", sentence)))
         earlier_sentence, previous = previous, masked
@@ -163,7 +163,7 @@ def read_prompt(text: str) -> PromptReading:
             may_ask = (may_ask and not _permits(ruled)) or _is_to_say(masked, heading) or _speaks_of_answers(ruled)
             may_ask = may_ask or _carries_a_rule(masked) or is_users_choice(masked) or is_setting(masked)
             may_ask = may_ask or states_a_rule(masked, is_early=masked in rules[:_INTRODUCTION])
-            if _orders(masked) if is_heading else may_ask and not leads_in(sentence):
+            if _is_rule(masked, may_rule=may_rule) if is_heading else may_ask and not leads_in(sentence):
                 uncovered.append(sentence)
             continue
         if exemption is not None and len(exempt) < MAX_EXEMPT:
@@ -213,7 +213,7 @@ def read_prompt(text: str) -> PromptReading:
             uncovered += beside(sentence, masked, names, unchecked) if is_shown else [sentence]
         elif exemption is not None:
             prescribed += 1
-        elif _orders(masked) if is_heading else not leads_in(sentence):
+        elif _is_rule(masked, may_rule=may_rule) if is_heading else not leads_in(sentence):
             uncovered.append(sentence)
     if not (proposed or uncovered or exempt):  # whatever is there may be meant as an instruction
         uncovered = [one.sentence for one in placed if not one.is_heading and not _SAYS["who"].search(one.sentence)]
@@ -327,9 +327,9 @@ def _is_fragment(masked: str) -> bool:
     return _SAYS["fragment"].search(masked) is not None and _SAYS["finite"].search(masked) is None
 
 
-def _orders(masked: str) -> bool:
+def _is_rule(masked: str, *, may_rule: bool) -> bool:
     """Return whether a heading is a rule of its own: "Never give legal advice"; "Never" alone is none."""
-    return _SAYS["orders"].search(masked) is not None and kind_of(masked) == UNKNOWN
+    return (may_rule or _SAYS["orders"].search(masked) is not None) and kind_of(masked) == UNKNOWN
 
 
 def _permits(masked: str) -> bool:
