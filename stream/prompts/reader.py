@@ -142,7 +142,8 @@ def read_prompt(text: str) -> PromptReading:
             or (held.is_part and is_named and (follows or is_item) and not held.exceeded(masked))
         )
         rest, exemption = _prescribed(read, mask(read), earlier_sentence)
-        if exemption is not None and is_filler(exemption, masked, heading):
+        is_first_of_two = index + 1 < len(placed) and _SAYS["adds"].search(placed[index + 1].sentence) is not None
+        if exemption is not None and (is_filler(exemption, masked, heading) or is_first_of_two):
             rest, exemption = read, None
         is_near = exemption is None and not points(masked)
         if (
