@@ -54,7 +54,7 @@ from turnsignal.stream.prompts.pointers import lifted, points
 from turnsignal.stream.prompts.polarity import allows, is_bound, let_off
 from turnsignal.stream.prompts.pronouns import taken_back
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
-from turnsignal.stream.prompts.raw_code import is_raw_code, of_code
+from turnsignal.stream.prompts.raw_code import code_written, is_raw_code, of_code, of_statements
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.reasons import without_reason
 from turnsignal.stream.prompts.senders import of_senders, sent_by_users
@@ -103,7 +103,7 @@ def read_prompt(text: str) -> PromptReading:
     rules = [mask(one.sentence) for one in placed if not one.is_heading]
     several = personas(rules)
     kind, held = prompt_kind(one for one in rules if not opens(one)), held_answers(rules)
-    is_code, sending = is_raw_code(rules), sent_by_users(rules)
+    is_code, coding, sending = is_raw_code(rules), code_written(rules), sent_by_users(rules)
     proposed: dict[str, Proposal] = {}
     exempt: dict[str, Exemption] = {}
     uncovered: list[str] = []
@@ -205,7 +205,8 @@ def read_prompt(text: str) -> PromptReading:
             other = None if name.startswith(_DEVICES) else elsewhere or (of_a_part if name in of_part else None)
             above = None if _is_headed_by_edge(name, around, masked) else around
             whose = (kind and kind.doubt(name, masked)) or whose_answers(name, masked, held, is_named=is_named)
-            whose = whose or of_senders(masked, sending) or (_STEP if index in of_steps and _is_of_step(name, masked) else None)
+            whose = whose or of_senders(masked, sending) or of_statements(name, coding)
+            whose = whose or (_STEP if index in of_steps and _is_of_step(name, masked) else None)
             why = doubt or asked[name] or above or other or (None if name.startswith("combination.") else whose)
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:

@@ -70,7 +70,7 @@ def test_a_word_in_one_place_is_not_forbidden_in_others() -> None:
         "(90 words)",
         "Length: 90",
         "Valid until 2024-01-01",
-        "Dear customer,",
+        "Dear name,",
         "Hi (name),",
         "Dear Jane Doe,",
         "Dear Mr./Mrs. Ames,",

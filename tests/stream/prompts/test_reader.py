@@ -487,10 +487,10 @@ def test_what_holds_of_some_answers_is_doubtful(prompt: str) -> None:
 
 
 def test_a_sentence_may_end_within_quotation_marks() -> None:
-    reading = read_prompt('Always include the disclaimer "No advice." Do not mention "Boots" or "CVS".')
+    reading = read_prompt('Always include the disclaimer "No advice." Do not mention "Walgreens" or "CVS".')
     assert [one.check for one in reading.proposals] == [
         "keywords.existence(words='No advice')",
-        r"pattern.forbid(regex='\\b(?:Boots|CVS)\\b')",
+        r"pattern.forbid(regex='\\b(?:Walgreens|CVS)\\b')",
     ]
 
 
