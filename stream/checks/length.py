@@ -24,9 +24,9 @@ _QUOTED_OR_STOPPED = re.compile(r"[.,?!'\"]")
 class NumberWords(Counted):
     """The response has at least or at most so many words. Source: IFEval, length_constraints:number_words.
 
-    A word is a run of letters, digits and underscores (`\\w+`), so that "it's" is two and an address is many; by_spaces:
-    as people count instead: what stands between spaces and holds a letter or a digit, without the numbers of items and
-    the markers of citations. at_least, at_most: words.
+    A word is a run of letters, digits and underscores (`\\w+`), so that "it's" is two and an address is many;
+    by_spaces: as people count instead: what stands between spaces and holds a letter or a digit, without the numbers of
+    items and the markers of citations. at_least, at_most: words.
     """
 
     family: ClassVar[str] = "length.number_words"

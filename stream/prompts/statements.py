@@ -1,7 +1,8 @@
 """Statements: plain sentences that may be meant as instructions, because they tell how somebody is, acts or is treated.
 
 "You are brief.", "You work in metric units.", "I prefer bullet points." and "Hedging is discouraged." order nothing in
-words, and are listed. Who the assistant is, whom it helps and what it has ("You are Mia, the assistant of Acme.") is not.
+words, and are listed. Who the assistant is, whom it helps and what it has ("You are Mia, the assistant of Acme.") is
+not.
 """
 
 import tomllib

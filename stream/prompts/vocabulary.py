@@ -180,8 +180,8 @@ def _prohibited(
 
     Words in backticks are doubtful where nothing says that they are words: code may not use `any`, and prose may. A
     single letter is doubtful: "I" is forbidden as a pronoun, and stands in "World War I" and "i.e.", too. So is a word
-    that names a month, a name that is an everyday word, one that somebody is addressed by, and a filler that is an ordinary word elsewhere, as "Well";
-    "basically" is none.
+    that names a month, a name that is an everyday word, one that somebody is addressed by, and a filler that is an
+    ordinary word elsewhere, as "Well"; "basically" is none.
     """
     single = [word for word in words if len(word) == 1]
     coded = [] if _AS_WORDS.search(mask(text)) else [word for word in words if _is_code(word, text)]

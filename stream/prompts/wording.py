@@ -364,7 +364,9 @@ _THAT_ARE_NOT = compile_pattern(
     r"\b(?:that|which|who)\s+(?:(?:is|are|was|were)(?:\s+not|n['’]t)\s+(?:\w+ly\s+|much\s+|any\s+)*[\w'’-]+"
     r"|(?:do|does|did)(?:\s+not|n['’]t)\s+(?:need|require|want|concern|involve|ask|expect|relate)\b).*$"
 )
-_EVER = compile_pattern(r"\bnever,? ever\b,?|(?:,\s*)?\b(?:under any circumstances?|in any (?:case|event)|at any (?:time|point)|ever)\b,?")
+_EVER = compile_pattern(
+    r"\bnever,? ever\b,?|(?:,\s*)?\b(?:under any circumstances?|in any (?:case|event)|at any (?:time|point)|ever)\b,?"
+)
 _MORE, _FEWER = (1, None), (None, -1)  #: what "more than" and "fewer than" add to their number
 #: "isn't longer than", "aren't to be longer than"
 _IS_NOT = compile_pattern(

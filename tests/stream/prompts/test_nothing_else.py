@@ -1,4 +1,4 @@
-"""What some messages get alone, without a link or additions, lets off from what answers hold; a part of one does not."""
+"""What some messages get alone, or without a link, lets off from what answers hold; a part of one does not."""
 
 import pytest
 
@@ -26,7 +26,9 @@ def test_what_some_messages_get_alone_lets_off(other: str) -> None:
     assert other[:40] in doubt
 
 
-@pytest.mark.parametrize("other", ["Keep lists bare of jargon.", "Do not send more than one link.", "Use words only you know."])
+@pytest.mark.parametrize(
+    "other", ["Keep lists bare of jargon.", "Do not send more than one link.", "Use words only you know."]
+)
 def test_what_is_said_of_all_answers_lets_nothing_off(other: str) -> None:
     assert read_prompt(f"{LINK}\n{other}").proposals[0].doubt is None
 
@@ -41,7 +43,9 @@ def test_what_fills_a_part_is_no_answer() -> None:
 
 
 def test_what_may_fill_a_part_makes_a_requirement_doubtful_that_is_not_of_every_answer() -> None:
-    (proposal,) = read_prompt('You review code.\nStart with "Risks:".\nIf there are none, write "None found."').proposals
+    (proposal,) = read_prompt(
+        'You review code.\nStart with "Risks:".\nIf there are none, write "None found."'
+    ).proposals
     assert proposal.doubt is not None
 
 

@@ -82,6 +82,8 @@ def test_alternatives_scales_and_samples_are_no_text(text: str) -> None:
     assert "placeholder" in proposal.doubt
 
 
-@pytest.mark.parametrize("text", ["We are here 24/7.", "Questions and/or wishes? Write to us.", "Dial 112 in a crisis."])
+@pytest.mark.parametrize(
+    "text", ["We are here 24/7.", "Questions and/or wishes? Write to us.", "Dial 112 in a crisis."]
+)
 def test_what_is_said_so_in_every_text_is_no_sample(text: str) -> None:
     assert len(sure(f'End every reply with "{text}"')) == 1

@@ -139,7 +139,9 @@ def test_a_rule_may_ask_for_several_checks(rule: str, count: int) -> None:
 )
 def test_a_plain_lead_in_narrows_nothing(lead: str) -> None:
     reading = read_prompt(f"You are Mia.\n\n{lead}\n- has at most 50 words\n")
-    assert [(one.check, one.doubt) for one in reading.proposals] == [("length.number_words(at_most=50,by_spaces=true)", None)]
+    assert [(one.check, one.doubt) for one in reading.proposals] == [
+        ("length.number_words(at_most=50,by_spaces=true)", None)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,10 @@ PLAIN = [
         "Use a minimum of 2 and a maximum of 4 sentences.",
         ["length.number_sentences(at_least=2,at_most=4,skip_markers=true)"],
     ),
-    ("Answers have at least 100 words but never more than 300.", ["length.number_words(at_least=100,at_most=300,by_spaces=true)"]),
+    (
+        "Answers have at least 100 words but never more than 300.",
+        ["length.number_words(at_least=100,at_most=300,by_spaces=true)"],
+    ),
     ("Answers: at least 2 but not more than 15 words.", ["length.number_words(at_least=2,at_most=15,by_spaces=true)"]),
     ("Max. 40 words.", ["length.number_words(at_most=40,by_spaces=true)"]),
     ("Min 20, max 40 words.", ["length.number_words(at_least=20,at_most=40,by_spaces=true)"]),

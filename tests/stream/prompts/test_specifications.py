@@ -10,7 +10,10 @@ ROLE = "You are Mia.\n"
 @pytest.mark.parametrize(
     ("prompt", "checks"),
     [
-        ("Input: customer email\nOutput:\n- a reply of at most 80 words", ["length.number_words(at_most=80,by_spaces=true)"]),
+        (
+            "Input: customer email\nOutput:\n- a reply of at most 80 words",
+            ["length.number_words(at_most=80,by_spaces=true)"],
+        ),
         ("Input: the customer's mail\nOutput: at most 80 words", ["length.number_words(at_most=80,by_spaces=true)"]),
         ("Query: one review\nResponse:\n- max 20 words", ["length.number_words(at_most=20,by_spaces=true)"]),
     ],

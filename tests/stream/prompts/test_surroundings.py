@@ -339,7 +339,9 @@ def test_what_keeps_an_answer_short_is_not_turned_by_what_forbids_above_it(above
 
 
 def test_a_limit_under_what_forbids_is_turned() -> None:
-    assert sure("You are Bo.\n\n## Avoid\n- replies under 20 words\n") == ["length.number_words(at_least=20,by_spaces=true)"]
+    assert sure("You are Bo.\n\n## Avoid\n- replies under 20 words\n") == [
+        "length.number_words(at_least=20,by_spaces=true)"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -70,8 +70,12 @@ def test_what_is_of_a_part_or_a_place_is_doubtful(rule: str) -> None:
 
 
 def test_not_of_which_messages_turns_no_limit() -> None:
-    assert "length.number_words(at_most=49,by_spaces=true)" in proposed("Keep messages that are not urgent below 50 words.")
-    assert proposed("Write messages that are not longer than 50 words.") == {"length.number_words(at_most=50,by_spaces=true)": None}
+    assert "length.number_words(at_most=49,by_spaces=true)" in proposed(
+        "Keep messages that are not urgent below 50 words."
+    )
+    assert proposed("Write messages that are not longer than 50 words.") == {
+        "length.number_words(at_most=50,by_spaces=true)": None
+    }
 
 
 def test_an_emoji_in_every_message_is_required_however_it_is_written() -> None:
