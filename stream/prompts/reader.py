@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 from turnsignal.stream.names import parse_name
+from turnsignal.stream.prompts.any_language import in_any_language
 from turnsignal.stream.prompts.aspects import is_users_choice, relaxed
 from turnsignal.stream.prompts.beside import beside
 from turnsignal.stream.prompts.bounds import is_within, lets_nothing_off
@@ -224,7 +225,7 @@ def read_prompt(text: str) -> PromptReading:
     prescribing = {one.sentence for one in exempt.values()}
     proposals = replaced(excepted(proposals, placed, prescribing), placed, prescribing)
     proposals = relaxed(proposals, placed, prescribing)
-    proposals = of_one_deliverable(doubt_rivals(proposals), placed)
+    proposals = in_any_language(of_one_deliverable(doubt_rivals(proposals), placed), placed)
     sure = {proposal.check for proposal in proposals if proposal.doubt is None}
     plainly = sum(any(name in sure for name in names) for names in covered)
     exemptions = tuple(exempt.values())
