@@ -1,6 +1,6 @@
 """Length checks: how many words, sentences and paragraphs a response has.
 
-Counted as IFEval's reference program does, so that published figures can be compared.
+Counted as IFEval's reference program does, so that published figures can be compared; words also as people count them.
 """
 
 import re
@@ -15,6 +15,8 @@ from turnsignal.stream.text.sentence_ends import count_sentences
 from turnsignal.stream.text.typography import typed
 
 _WORD = re.compile(r"\w+")
+_READABLE = re.compile(r"[^\W_]")  #: a letter or a digit, without which signs between spaces are no word
+_ITEM_NUMBER = re.compile(r"^[ \t]*\(?\d{1,3}[.)](?=\s)", re.M)
 _QUOTED_OR_STOPPED = re.compile(r"[.,?!'\"]")
 
 
@@ -22,17 +24,20 @@ _QUOTED_OR_STOPPED = re.compile(r"[.,?!'\"]")
 class NumberWords(Counted):
     """The response has at least or at most so many words. Source: IFEval, length_constraints:number_words.
 
-    A word is a run of letters, digits and underscores (`\\w+`); at_least, at_most: words.
+    A word is a run of letters, digits and underscores (`\\w+`), so that "it's" is two and an address is many;
+    by_spaces: as people count instead: what stands between spaces and holds a letter or a digit, without the numbers of
+    items and the markers of citations. at_least, at_most: words.
     """
 
     family: ClassVar[str] = "length.number_words"
     example: ClassVar[str] = "length.number_words(at_most=120)"
     breaks: ClassVar[str] = "word " * 121
     unit: ClassVar[str] = "words"
+    by_spaces: bool = False
 
     def evaluate(self, response: Response) -> CheckResult:
         """Count words."""
-        return self.count_result(len(_WORD.findall(response.text)))
+        return self.count_result(_spaced_words(response) if self.by_spaces else len(_WORD.findall(response.text)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,3 +115,13 @@ class NthParagraphFirstWord(InstructionCheck):
         if first == _QUOTED_OR_STOPPED.split(typed(self.word).lstrip("'\""), maxsplit=1)[0].lower():
             return PASSED
         return failed(f"paragraph {self.nth} begins with {shown(first)}, not with {shown(self.word)}")
+
+
+def _spaced_words(response: Response) -> int:
+    """Count what stands between spaces, as people count words."""
+    pieces, end = [], 0
+    for start, stop in response.citations.markers:
+        pieces.append(response.text[end:start])
+        end = max(end, stop)
+    text = " ".join([*pieces, response.text[end:]])
+    return sum(_READABLE.search(word) is not None for word in _ITEM_NUMBER.sub("", text).split())

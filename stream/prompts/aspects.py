@@ -140,6 +140,8 @@ def _ways(one: Proposal) -> Iterator[tuple[_Reads, _Reads | None]]:
         yield _tells_little, None
     if is_least or check.startswith(_WANTS):
         yield _is_spared, lambda other: other.before in one.sentences
+    if check.startswith(_WANTS) and any(_SAYS["links"].search(sentence) is not None for sentence in one.sentences):
+        yield _spares_links, None
     if check.startswith(_BANS):
         yield _is_permitted, lambda other: other.before in one.sentences
     if check.startswith("case."):
@@ -215,6 +217,11 @@ def _sentences_given(other: _Other) -> int:
 
 def _is_spared(other: _Other) -> bool:
     return _SAYS["spared"].search(other.masked) is not None
+
+
+def _spares_links(other: _Other) -> bool:
+    """Return whether some answers hold no link: "decline without any links", "The first answer has no link."."""
+    return other.is_some and _SAYS["without_links"].search(other.masked) is not None
 
 
 def _is_permitted(other: _Other) -> bool:

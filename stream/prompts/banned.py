@@ -34,7 +34,7 @@ def banned(words: Sequence[str], sentence: str) -> Iterator[str]:
     signs = _signs(sentence)
     endings = [word for word in words if _ENDING.search(word) is not None]
     exclaimed = [word for word in words if word in signs]
-    is_named = _are_names(words, sentence)
+    is_named = are_names(words, sentence)
     written = [
         word
         for word in words
@@ -68,7 +68,7 @@ def _is_abbreviation(word: str, words: Sequence[str], sentence: str) -> bool:
     return any(map(str.islower, mask(sentence)))
 
 
-def _are_names(words: Sequence[str], sentence: str) -> bool:
+def are_names(words: Sequence[str], sentence: str) -> bool:
     """Return whether words are the names of somebody or something: all have capitals, and the sentence says so."""
     return all(_NAME.search(word) is not None for word in words) and _NAMES.search(mask(sentence)) is not None
 

@@ -1,14 +1,13 @@
 """Counts: the checks of what a sentence wants so many of: words, sentences, parts, or a word itself."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from turnsignal.stream.names import Value, parse_name, write_name
+from turnsignal.stream.names import Value, write_name
 from turnsignal.stream.prompts.characters import character_limits
 from turnsignal.stream.prompts.emoji_counts import emoji_counts
 from turnsignal.stream.prompts.instructions import NO_WORDS, SAYS, Sentence, asked
 from turnsignal.stream.prompts.leftover import RequestedCheck
 from turnsignal.stream.prompts.paragraphs import MOST, at_least, more_than
-from turnsignal.stream.prompts.reading import Proposal
 from turnsignal.stream.prompts.wording import QUOTED, Amount, amounts, negated
 
 _COUNTED = {
@@ -35,20 +34,6 @@ _UNIT_KINDS = {
     "highlights": "sections",
     "placeholders": "sections",
 }
-_FEW_WORDS = 12  #: below this many words, a hyphen or an apostrophe decides: the check counts its sides as two words
-_COUNTS_AS_TWO = "so few words that it matters what is one (the check counts “two-factor” and “user's” as two)"
-
-
-def doubt_few_words(proposals: Iterable[Proposal]) -> list[Proposal]:
-    """Return proposals, those doubtful that allow so few words that the answer hangs on what counts as one."""
-    return [
-        one._replace(doubt=_COUNTS_AS_TWO)
-        if one.doubt is None
-        and one.check.startswith(_COUNTED["words"])
-        and int(parse_name(one.check).params.get("at_most", _FEW_WORDS)) < _FEW_WORDS
-        else one
-        for one in proposals
-    ]
 
 
 def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
@@ -134,7 +119,8 @@ def _counted(amount: Amount, unit: str, sentence: Sentence) -> Iterator[str]:
         if amount.exact and unit in _AT_LEAST:
             del bounds["at_most"]
         is_cap = unit == "sentences" and "at_most" in bounds  # a list's "1." is none that a limit means
-        yield from _named(_COUNTED[unit], bounds, **({"skip_markers": True} if is_cap else {}))
+        more: dict[str, Value] = {"by_spaces": True} if unit == "words" else {"skip_markers": True} if is_cap else {}
+        yield from _named(_COUNTED[unit], bounds, **more)
     elif unit == "characters":
         is_only = SAYS["only"].match(sentence.masked[amount.start :]) is not None  # "shows only 280 characters"
         yield from () if amount.exact else character_limits(amount._replace(low=None) if is_only else amount)

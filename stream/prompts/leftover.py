@@ -251,7 +251,8 @@ def _left(masked: str, clause: Span, taken: list[Span], kinds: frozenset[str], s
     left = []
     for word in _WORD.finditer(text):
         start, end = word.span()
-        if word[0].casefold() not in known and not any(first < end and start < last for first, last in held):
+        is_known = word[0].casefold().replace("’", "'") in known
+        if not is_known and not any(first < end and start < last for first, last in held):
             left.append("…" if word[0].startswith("·") else word[0])
     if "things" in kinds:
         left = [word for word in left if word not in _forbidden_beside(text, held)]

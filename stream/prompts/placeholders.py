@@ -1,7 +1,8 @@
 """Placeholders: holes in a text that a prompt wants said, which every answer fills in its own way.
 
-"Hi {{name}}", "Dear NAME,", "Order #ORDER_ID", "Confidence: X%". Where a word in capitals may be a name or a hole, it
-is taken for a hole: a check for the word itself would fail in every answer.
+"Hi {{name}}", "Dear NAME,", "Order #ORDER_ID", "Confidence: X%", and alternatives, scales and samples: "Confidence:
+high/medium/low", "Rating: 1-5", "Ticket #0000". Where a word in capitals may be a name or a hole, it is taken for a
+hole: a check for the word itself would fail in every answer.
 """
 
 import tomllib
@@ -20,10 +21,10 @@ def placeholder_in(quote: str, *, is_choice: bool = False) -> str:
 
     is_choice: whether it is one of several that a prompt lists, of which a word in capitals is what sets it apart.
     """
-    for pattern in (SAYS["placeholder"], _SAYS["snake"], _SAYS["role"]):
-        match = pattern.search(quote)
+    for pattern in (SAYS["placeholder"], *(_SAYS[key] for key in ("snake", "role", "somebody", "sample"))):
+        match = pattern.search(_SAYS["lasting"].sub("", quote))
         if match is not None:
-            return str(match[0])
+            return str(match[0]).strip(' :"“”')
     either = _SAYS["either"].search(_SAYS["both"].sub("", quote))
     if either is not None:
         return str(either[0]).strip(' "“”(),.!?:')

@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 from turnsignal.stream.names import parse_name
+from turnsignal.stream.prompts.any_language import in_any_language
 from turnsignal.stream.prompts.aspects import is_users_choice, relaxed
 from turnsignal.stream.prompts.beside import beside
 from turnsignal.stream.prompts.bounds import is_within, lets_nothing_off
@@ -23,7 +24,6 @@ from turnsignal.stream.prompts.conditions import (
     without_no_conditions,
 )
 from turnsignal.stream.prompts.conflicts import merge, settle
-from turnsignal.stream.prompts.counts import doubt_few_words
 from turnsignal.stream.prompts.deliverables import of_one_deliverable
 from turnsignal.stream.prompts.edges import is_first, is_last
 from turnsignal.stream.prompts.exceptions import excepted
@@ -55,12 +55,14 @@ from turnsignal.stream.prompts.pointers import lifted, points
 from turnsignal.stream.prompts.polarity import allows, is_bound, let_off
 from turnsignal.stream.prompts.pronouns import taken_back
 from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
-from turnsignal.stream.prompts.raw_code import is_raw_code, of_code
+from turnsignal.stream.prompts.raw_code import code_written, is_raw_code, of_code, of_statements
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.reasons import without_reason
+from turnsignal.stream.prompts.senders import of_senders, sent_by_users
 from turnsignal.stream.prompts.sentences import PlacedSentence, placed_sentences
 from turnsignal.stream.prompts.settings import is_setting
 from turnsignal.stream.prompts.stand_ins import replaced
+from turnsignal.stream.prompts.statements import states_a_rule
 from turnsignal.stream.prompts.steps import steps
 from turnsignal.stream.prompts.wording import QUOTED, VERBS, amounts, mask, read_patterns
 
@@ -102,7 +104,7 @@ def read_prompt(text: str) -> PromptReading:
     rules = [mask(one.sentence) for one in placed if not one.is_heading]
     several = personas(rules)
     kind, held = prompt_kind(one for one in rules if not opens(one)), held_answers(rules)
-    is_code = is_raw_code(rules)
+    is_code, coding, sending = is_raw_code(rules), code_written(rules), sent_by_users(rules)
     proposed: dict[str, Proposal] = {}
     exempt: dict[str, Exemption] = {}
     uncovered: list[str] = []
@@ -116,7 +118,7 @@ def read_prompt(text: str) -> PromptReading:
     is_carried = False  # whether the sentence before is about another text, which the next may go on about
     names: list[str] = []
     of_steps = steps(placed)
-    for index, (sentence, read, heading, is_heading, around, _, follows, _) in enumerate(placed):
+    for index, (sentence, read, heading, is_heading, around, _, follows, _, may_rule) in enumerate(placed):
         masked, before, about = mask(sentence), about, f"{heading} {sentence}"
         ruled = mask(without_reason(_SAYS["enumerated"].sub("", sentence)))
         earlier_sentence, previous = previous, masked
@@ -141,7 +143,8 @@ def read_prompt(text: str) -> PromptReading:
             or (held.is_part and is_named and (follows or is_item) and not held.exceeded(masked))
         )
         rest, exemption = _prescribed(read, mask(read), earlier_sentence)
-        if exemption is not None and is_filler(exemption, masked, heading):
+        is_first_of_two = index + 1 < len(placed) and _SAYS["adds"].search(placed[index + 1].sentence) is not None
+        if exemption is not None and (is_filler(exemption, masked, heading) or is_first_of_two):
             rest, exemption = read, None
         is_near = exemption is None and not points(masked)
         if (
@@ -161,7 +164,8 @@ def read_prompt(text: str) -> PromptReading:
             )
             may_ask = (may_ask and not _permits(ruled)) or _is_to_say(masked, heading) or _speaks_of_answers(ruled)
             may_ask = may_ask or _carries_a_rule(masked) or is_users_choice(masked) or is_setting(masked)
-            if _orders(masked) if is_heading else may_ask and not leads_in(sentence):
+            may_ask = may_ask or states_a_rule(masked, is_early=masked in rules[:_INTRODUCTION])
+            if _is_rule(masked, may_rule=may_rule) if is_heading else may_ask and not leads_in(sentence):
                 uncovered.append(sentence)
             continue
         if exemption is not None and len(exempt) < MAX_EXEMPT:
@@ -202,6 +206,7 @@ def read_prompt(text: str) -> PromptReading:
             other = None if name.startswith(_DEVICES) else elsewhere or (of_a_part if name in of_part else None)
             above = None if _is_headed_by_edge(name, around, masked) else around
             whose = (kind and kind.doubt(name, masked)) or whose_answers(name, masked, held, is_named=is_named)
+            whose = whose or of_senders(masked, sending) or of_statements(name, coding)
             whose = whose or (_STEP if index in of_steps and _is_of_step(name, masked) else None)
             why = doubt or asked[name] or above or other or (None if name.startswith("combination.") else whose)
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
@@ -211,7 +216,7 @@ def read_prompt(text: str) -> PromptReading:
             uncovered += beside(sentence, masked, names, unchecked) if is_shown else [sentence]
         elif exemption is not None:
             prescribed += 1
-        elif _orders(masked) if is_heading else not leads_in(sentence):
+        elif _is_rule(masked, may_rule=may_rule) if is_heading else not leads_in(sentence):
             uncovered.append(sentence)
     if not (proposed or uncovered or exempt):  # whatever is there may be meant as an instruction
         uncovered = [one.sentence for one in placed if not one.is_heading and not _SAYS["who"].search(one.sentence)]
@@ -220,7 +225,7 @@ def read_prompt(text: str) -> PromptReading:
     prescribing = {one.sentence for one in exempt.values()}
     proposals = replaced(excepted(proposals, placed, prescribing), placed, prescribing)
     proposals = relaxed(proposals, placed, prescribing)
-    proposals = of_one_deliverable(doubt_rivals(doubt_few_words(proposals)), placed)
+    proposals = in_any_language(of_one_deliverable(doubt_rivals(proposals), placed), placed)
     sure = {proposal.check for proposal in proposals if proposal.doubt is None}
     plainly = sum(any(name in sure for name in names) for names in covered)
     exemptions = tuple(exempt.values())
@@ -325,9 +330,9 @@ def _is_fragment(masked: str) -> bool:
     return _SAYS["fragment"].search(masked) is not None and _SAYS["finite"].search(masked) is None
 
 
-def _orders(masked: str) -> bool:
+def _is_rule(masked: str, *, may_rule: bool) -> bool:
     """Return whether a heading is a rule of its own: "Never give legal advice"; "Never" alone is none."""
-    return _SAYS["orders"].search(masked) is not None and kind_of(masked) == UNKNOWN
+    return (may_rule or _SAYS["orders"].search(masked) is not None) and kind_of(masked) == UNKNOWN
 
 
 def _permits(masked: str) -> bool:

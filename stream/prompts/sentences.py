@@ -65,7 +65,8 @@ class PlacedSentence(NamedTuple):
     sentence: without signs for bold, said to the assistant where it is said of it; read: as it is to be read, a label
     left out or joined to it; heading: the headings above; is_heading: whether it is one; doubt: why it may not hold of
     every answer as it is read, None if all around it is general; number: that of its rule, 0 for none; follows: whether
-    another sentence comes before it in its paragraph or item; written: as the prompt has it.
+    another sentence comes before it in its paragraph or item; written: as the prompt has it; may_rule: whether it is a
+    heading by its place alone.
     """
 
     sentence: str
@@ -76,6 +77,7 @@ class PlacedSentence(NamedTuple):
     number: int = 0
     follows: bool = False
     written: str = ""
+    may_rule: bool = False
 
 
 class ReadSentences(NamedTuple):
@@ -123,7 +125,7 @@ def placed_sentences(text: str) -> ReadSentences:
     for block, sentences, wrote in zip(blocks, split, written, strict=True):
         surrounding = around[block.above] if block.above >= 0 else Surroundings()
         ones = _place(block, sentences, surrounding, words, several[block.above])
-        placed += [one._replace(written=text) for one, text in zip(ones, wrote, strict=True)]
+        placed += [one._replace(written=text, may_rule=block.may_rule) for one, text in zip(ones, wrote, strict=True)]
     return ReadSentences(placed, product, made)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.characters import is_character_limit
 from turnsignal.stream.prompts.conditions import case_end, names_all
+from turnsignal.stream.prompts.fillers import is_filler
 from turnsignal.stream.prompts.reading import Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence, names_a_case
 from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, negated, read_patterns
@@ -35,11 +36,12 @@ def replaced(proposals: list[Proposal], placed: Sequence[PlacedSentence], exempt
     standing = [one.sentence for one in others if _stands_in(one.sentence) or _is_reply_in_a_row(one)]
     refusing = [one.sentence for one in others if _refuses(mask(one.sentence))]
     asking = [one.sentence for one in others if _asks_back(mask(one.sentence))]
-    if not standing and not refusing and not asking:
+    filling = [one.sentence for one in others if _fills(one)]
+    if not standing and not refusing and not asking and not filling:
         return proposals
     return [
         one._replace(doubt=f"has an exception (“{other[:_SHOWN]}{'…' if len(other) > _SHOWN else ''}”)")
-        if one.doubt is None and (other := _other(one, standing, refusing, asking))
+        if one.doubt is None and (other := _other(one, standing, refusing, asking, filling))
         else one
         for one in proposals
     ]
@@ -59,6 +61,7 @@ def _stands_in(sentence: str) -> bool:
         or _is_brief_for_some(masked)
         or _is_little(sentence, masked)
         or _is_instead(sentence, masked)
+        or _is_alone(sentence, masked)
         or (_SAYS["exact_word"].search(masked) is not None and _is_of_some(sentence, masked))
         or (_SAYS["brief_refusal"].search(masked) is not None and _is_of_some(sentence, masked))
     )
@@ -111,6 +114,16 @@ def _is_little(sentence: str, masked: str) -> bool:
     return at >= begins - 1 and _is_in_a_case(sentence, masked) and not negated(masked[begins:], max(0, at - begins))
 
 
+def _is_alone(sentence: str, masked: str) -> bool:
+    """Return whether a sentence gives some messages one thing and nothing else, or a reply without additions."""
+    matches = (_SAYS[key].search(masked) for key in ("answered_by", "bare"))
+    if any(match is not None and (not match["what"] or _is_of_some_kind(match["what"])) for match in matches):
+        return True
+    return _SAYS["alone"].search(masked) is not None and (
+        _is_in_a_case(sentence, masked) or _SAYS["in_a_case"].match(masked) is not None
+    )
+
+
 def _is_instead(sentence: str, masked: str) -> bool:
     """Return whether a sentence has something done in a case in place of an answer, and not a word for another."""
     match = _SAYS["instead"].search(masked)
@@ -153,7 +166,20 @@ def _asks_back(masked: str) -> bool:
     return match is not None and not negated(masked, match.start())
 
 
-def _other(one: Proposal, standing: Sequence[str], refusing: Sequence[str], asking: Sequence[str]) -> str:
+def _fills(one: PlacedSentence) -> bool:
+    """Return whether a sentence prescribes what stands in an empty part, or in place of an answer: it does not say."""
+    quote = next((str(next(filter(None, quote.groups()))) for quote in QUOTED.finditer(one.sentence)), "")
+    masked = mask(one.sentence)
+    return bool(quote) and _SAYS["case"].search(masked) is not None and is_filler(quote, masked, one.heading)
+
+
+def _other(
+    one: Proposal,
+    standing: Sequence[str],
+    refusing: Sequence[str],
+    asking: Sequence[str],
+    filling: Sequence[str],
+) -> str:
     """Return the first sentence whose reply may fail a check, "" without one."""
     is_cited = one.check.startswith("citation.required")
     is_required = is_cited or _is_required(one.check)
@@ -166,6 +192,7 @@ def _other(one: Proposal, standing: Sequence[str], refusing: Sequence[str], aski
         *(standing if is_required else ()),
         *(refusing if is_answered else ()),
         *(asking if is_answered or not is_of_every else ()),
+        *(filling if is_required and not is_of_every else ()),
     ]
     return next((other for other in sentences if other not in one.sentences and not _keeps(other, one.check)), "")
 

@@ -12,7 +12,17 @@ from typing import Any, NamedTuple
 from turnsignal.stream.prompts.examples import examples
 from turnsignal.stream.prompts.plain_lines import is_rule_after
 from turnsignal.stream.prompts.rows import is_ban, is_order, narrows
-from turnsignal.stream.prompts.titles import MAX_HEADING, PLAIN, TITLE, forbids, is_bold, is_ruled, leads, title_level
+from turnsignal.stream.prompts.titles import (
+    MAX_HEADING,
+    PLAIN,
+    TITLE,
+    forbids,
+    is_bare,
+    is_bold,
+    is_ruled,
+    leads,
+    title_level,
+)
 from turnsignal.stream.prompts.wording import mask, read_patterns
 
 _SAYS = read_patterns(tomllib.loads(Path(__file__).with_name("structure.toml").read_text(encoding="utf-8"))["patterns"])
@@ -39,7 +49,7 @@ class PromptBlock(NamedTuple):
 
     above: the index of what stands above it, -1 for nothing; is_heading: whether it is one itself; is_item: whether it
     is a list item, or alone in a tag; number: its own, as in "2. …" or "Rule 2: …", or that of what stands above it; 0
-    for none.
+    for none; may_rule: whether it is a heading by its place alone, and may be a rule without a verb.
     """
 
     text: str
@@ -47,6 +57,7 @@ class PromptBlock(NamedTuple):
     is_heading: bool
     is_item: bool
     number: int = 0
+    may_rule: bool = False
 
 
 def read_structure(text: str) -> tuple[list[PromptBlock], list[Above]]:
@@ -215,7 +226,9 @@ class _BlockReader:
         elif is_banned:
             self._begin_item(line, bare, "")
         elif level := 0 if self._is_beside(bare) else title_level(bare, near, after, is_list=is_list):
-            self._heading(bare.replace("**", "").strip("*_: "), level)
+            is_under = not near.strip() and not self._after_blank and bool(self.blocks) and self.blocks[-1].is_heading
+            may_rule = bare[0] not in "*_=[~【" and not bare.isupper() and (is_under or self._is_above_bare_line(near))
+            self._heading(bare.replace("**", "").strip("*_: "), level, may_rule=may_rule)
         else:
             is_above_list = (near_marker := _marker(near.strip())) is not None and near_marker[0][0] not in "#|>"
             self._leads = is_above_list and bool(self.blocks) and leads(bare)
@@ -233,15 +246,20 @@ class _BlockReader:
         outer = [self.above[index] for index in self._chain if self.above[index].level < _ITEM]
         return bool(outer) and outer[-1].level == TAG and forbids(outer[-1].label)
 
+    @staticmethod
+    def _is_above_bare_line(near: str) -> bool:
+        """Return whether nothing but a line of a few words without a stop stands right below."""
+        return _marker(near.strip()) is None and is_bare(near)
+
     def _is_whole(self) -> bool:
         """Return whether the line before does not go on."""
         return len(self._sentence[-1]) < _SHORT and _SAYS["goes_on"].search(self._sentence[-1]) is None
 
-    def _heading(self, label: str, level: int) -> None:
+    def _heading(self, label: str, level: int, *, may_rule: bool = False) -> None:
         self._flush()
         self._pop(level)
         if label:
-            self.blocks.append(PromptBlock(label, self._top(), True, False, self._number(label)))
+            self.blocks.append(PromptBlock(label, self._top(), True, False, self._number(label), may_rule))
         self._push(label, level)
         self._item, self._after_blank, self._in_clause = -1, False, False
 
@@ -356,7 +374,7 @@ def _marker(bare: str) -> Any:
     clause = _SAYS["clause"].match(bare)
     if clause is not None and _SAYS["of_a_clause"].match(bare[clause.end() :]) is not None:
         return clause
-    return _SAYS["marker"].match(bare)
+    return None if _SAYS["more_than"].match(bare) is not None else _SAYS["marker"].match(bare)
 
 
 def _begins(before: str, line: str) -> bool:

@@ -7,12 +7,15 @@ how much there is of something, "Max 3 emojis", or what to do is a rule.
 import tomllib
 from pathlib import Path
 
+from turnsignal.stream.prompts.instructions import LANGUAGES
 from turnsignal.stream.prompts.wording import amounts, mask, read_patterns
 
 MAX_HEADING = 200  #: characters of a heading that the sentences below it see
 TITLE, PLAIN = 7, 9  #: levels of titles; PLAIN: in the letters of a sentence, so that it may be a line of a list
 
-_SAYS = read_patterns(tomllib.loads(Path(__file__).with_name("titles.toml").read_text(encoding="utf-8"))["patterns"])
+_BUILT = tomllib.loads(Path(__file__).with_name("titles.toml").read_text(encoding="utf-8"))
+_WORDINGS = {name: "".join(line.strip() for line in text.splitlines()) for name, text in _BUILT["words"].items()}
+_SAYS = read_patterns(_BUILT["patterns"], **_WORDINGS, LANGUAGE="|".join(LANGUAGES))
 _WORDS = 7  #: in a title on a line of its own, at most
 _TEXTS = ("words", "characters", "sentences", "paragraphs", "bullets", "emojis")  #: what rules count
 
@@ -57,7 +60,7 @@ def title_level(bare: str, near: str, after: str, *, is_list: bool) -> int:
         return TITLE  # "ALWAYS" above a list, too, which ends the one below "NEVER"
     instructs = _SAYS["instructs"].search(wording) is not None and not forbids(wording)
     is_part = bool(beside) and is_bold(bare[: -len(beside)].strip())  # "**Teaser** (max 40 words)"
-    if instructs or (is_counted and not is_part):
+    if instructs or (is_counted and not is_part) or (not is_upper and not is_list and is_manner(plain)):
         return 0
     if is_upper:
         return TITLE
@@ -69,6 +72,16 @@ def title_level(bare: str, near: str, after: str, *, is_list: bool) -> int:
     if is_ruled(near.strip()) or (not near.strip() and not is_list):
         return TITLE
     return PLAIN if is_list or near.strip()[:1].isupper() else 0
+
+
+def is_manner(bare: str) -> bool:
+    """Return whether a line is a rule without a verb that says how answers are: "English only", "Warm tone"."""
+    return _SAYS["manner"].fullmatch(bare) is not None
+
+
+def is_bare(line: str) -> bool:
+    """Return whether a line may be one of a list without markers: a few words without a stop."""
+    return 0 < len(line.split()) <= _WORDS and line.strip()[-1] not in ".!?:;"
 
 
 def leads(bare: str) -> bool:

@@ -8,7 +8,8 @@ from itertools import islice
 from typing import Any
 
 from turnsignal.stream.names import write_name
-from turnsignal.stream.prompts.banned import banned
+from turnsignal.stream.prompts.banned import are_names, banned
+from turnsignal.stream.prompts.everyday_names import everyday
 from turnsignal.stream.prompts.instructions import NO_WORDS, SAYS, WORDED, Sentence, asked
 from turnsignal.stream.prompts.leftover import RequestedCheck, Span
 from turnsignal.stream.prompts.literals import spaced
@@ -35,6 +36,7 @@ _PRONOUNS = frozenset(
 _IN_CODE = "may be meant as code, and not as a word of the answer"
 #: what says of words in backticks that they are words: "the word `cheap`"
 _AS_WORDS = compile_pattern(r"\b(?:words?|phrases?|terms?|expressions?|say(?:s|ing)?|mention(?:s|ing)?)\b")
+_EVERYDAY = "is an everyday word, too"
 _MONTH = "is the name of a month, too"
 _MONTHS = frozenset({"may", "march", "august"})
 _PHRASE = 3  #: words that code hardly is
@@ -158,13 +160,17 @@ def _named(match: Any) -> Iterator[RequestedCheck]:
     What must not be used may still be spoken of, as DELETE where SQL is written.
     """
     names = [name for name in SAYS["name_break"].split(match["names"]) if name]
-    regex = "|".join(spaced(name) for name in names)
     is_used = match["how"].casefold() in _USED
     if is_used and (len(names) < 2 or not all(map(str.isupper, names)) or _FORM.search(match["names"])):
         return  # "never use Markdown"
-    doubt = "may be spoken of" if is_used else None
-    name = write_name("pattern.forbid", {"regex": rf"\b(?:{regex})\b"})
-    yield from asked([name], "words", (match.start(), match.start() + 1), match.span(), doubt=doubt)
+    spoken_of = "may be spoken of" if is_used else None
+    also_words = everyday(names)
+    for listed_names, doubt in (([one for one in names if one not in also_words], None), (also_words, _EVERYDAY)):
+        if listed_names:
+            regex = "|".join(map(spaced, listed_names))
+            name = write_name("pattern.forbid", {"regex": rf"\b(?:{regex})\b"})
+            spans = ((match.start(), match.start() + 1), match.span())
+            yield from asked([name], "words", *spans, doubt=spoken_of or doubt)
 
 
 def _prohibited(
@@ -174,19 +180,22 @@ def _prohibited(
 
     Words in backticks are doubtful where nothing says that they are words: code may not use `any`, and prose may. A
     single letter is doubtful: "I" is forbidden as a pronoun, and stands in "World War I" and "i.e.", too. So is a word
-    that names a month, one that somebody is addressed by, and a filler that is an ordinary word elsewhere, as "Well";
-    "basically" is none.
+    that names a month, a name that is an everyday word, one that somebody is addressed by, and a filler that is an
+    ordinary word elsewhere, as "Well"; "basically" is none.
     """
     single = [word for word in words if len(word) == 1]
     coded = [] if _AS_WORDS.search(mask(text)) else [word for word in words if _is_code(word, text)]
     coded = [word for word in coded if word not in single]
     ordinary = [word for word in words if is_filler and word not in {*single, *coded} and _is_ordinary(word, text)]
     longer = [word for word in words if word not in {*single, *coded, *ordinary}]
+    also_words = everyday(longer) if are_names(longer, text) else []
+    longer = [word for word in longer if word not in also_words]
     named = {word.casefold() for word in longer}
     other = _MONTH if named & _MONTHS else None
     refers = _REFERS.search(text) is not None and all(map(str.islower, longer))
     other = _ADDRESS if named & _PRONOUNS or refers or _ADDRESSES.search(text) is not None else other
     yield from asked(banned(longer, text), "words", *spans, doubt=doubt or other)
+    yield from asked(banned(also_words, text), "words", *spans, doubt=doubt or _EVERYDAY)
     yield from asked(banned(ordinary, text), "words", *spans, doubt=doubt or _PLACED)
     yield from asked(banned(coded, text), "words", *spans, doubt=doubt or _IN_CODE)
     yield from asked(banned(single, text), "words", *spans, doubt=doubt or _SINGLE)

@@ -207,6 +207,8 @@ def _amount(match: Any, text: str, end: int) -> Amount | None:
     relation, after = _plain(groups[_RELATION]), _plain(behind or groups[_MID])
     before = text[max(0, match.start() - 60) : match.start()]
     adds = _adds(relation, after, before)
+    if adds is not None and relation and _is_unclear(adds, text[: match.start()]):
+        return None
     if more:
         is_kept = not relation and not after and _KEPT.search(before) is not None
         least, most = sorted((n, read_number(more)))
@@ -250,9 +252,23 @@ def _adds(relation: str, after: str, before: str) -> tuple[int | None, int | Non
     # "do not use more than": a negation reaches its bound only within the same clause.
     nearest = _PAUSE.split(_EVER.sub("never", before[-40:]))[-1]
     nearest = _THAT_ARE_NOT.sub("", nearest)
-    if adds == (0, 0) or relation.startswith("no") or not negated(nearest, len(nearest)):
+    if adds == (0, 0) or relation.startswith("no"):
         return adds
-    return _turned(*adds)
+    if negated(nearest, len(nearest)) or _IS_NOT.search(nearest) is not None:
+        return _turned(*adds)
+    return (1, None) if relation == "exceed" and _OUGHT.search(nearest) is not None else adds
+
+
+def _is_unclear(adds: tuple[int | None, int | None], before: str) -> bool:
+    """Return whether a denial further before a bound may turn it into its opposite; before: the sentence up to it.
+
+    "Do not ramble and write more than 100 words" wants no long answer, and "nothing you write should be shorter than 20
+    words" no short one.
+    """
+    if adds not in (_MORE, _FEWER):
+        return False
+    clause = _STOP.split(before)[-1]
+    return _SUBJECT_DENIED.search(clause) is not None or (adds == _MORE and _ACT_DENIED.search(clause) is not None)
 
 
 def _plain(words: str | None) -> str:
@@ -348,7 +364,22 @@ _THAT_ARE_NOT = compile_pattern(
     r"\b(?:that|which|who)\s+(?:(?:is|are|was|were)(?:\s+not|n['’]t)\s+(?:\w+ly\s+|much\s+|any\s+)*[\w'’-]+"
     r"|(?:do|does|did)(?:\s+not|n['’]t)\s+(?:need|require|want|concern|involve|ask|expect|relate)\b).*$"
 )
-_EVER = compile_pattern(r"\bnever,? ever\b")
+_EVER = compile_pattern(
+    r"\bnever,? ever\b,?|(?:,\s*)?\b(?:under any circumstances?|in any (?:case|event)|at any (?:time|point)|ever)\b,?"
+)
+_MORE, _FEWER = (1, None), (None, -1)  #: what "more than" and "fewer than" add to their number
+#: "isn't longer than", "aren't to be longer than"
+_IS_NOT = compile_pattern(
+    r"\b(?:is|are|was|were)n['’]?t(?:\s+(?:to|be|have|get|allowed|permitted|supposed|meant|ever|any|much|\w+ly))*\s*$"
+)
+_OUGHT = compile_pattern(r"\b(?:must|should|shall|always|ha(?:s|ve) to|needs? to|ought to|to)\s+$")
+_STOP = compile_pattern(r"[;:.]|\b(?:but|instead|rather|although|though|however|whereas)\b")
+#: what denies that anything is so: "Nothing you write should be", "never should it be"
+_SUBJECT_DENIED = compile_pattern(
+    r"(?:^|,|\b(?:that|and|sure|ensure)\s)\W*(?:no|none|nothing|nobody|neither|not (?:an?|one))\b(?:\s+[\w'’-]+){0,9}?"
+    r"\s+(?:must|should|shall|ought|may|can|will)\b|\bnever\s+(?:must|should|shall|may|can|will|is|are)\b"
+)
+_ACT_DENIED = compile_pattern(r"\b(?:not|never|avoid(?:s|ing)?|refrain\w*|cannot|nor|stop|forbidden)\b|n['’]t\b")
 _AND = compile_pattern(r"[,;(\s]*(?:(?:and|but|yet|though)\b)?\s*(?:(?:do |should |must )?(?:not|never))?\s*")
 _COMMAS = compile_pattern(r"\s*,\s*(?:and |or )?|(?:^|\s+)(?:and|or)(?:\s+|$)")
 

@@ -297,3 +297,9 @@ def test_a_marker_has_the_style_that_it_is_written_in_whatever_the_ids_are(style
 def test_a_marker_written_in_another_style_fails_whatever_the_ids_are(style: str, ids: str, text: str) -> None:
     documents = [Document(doc_id=doc_id) for doc_id in IDS[ids]]
     assert result(f"citation.format(style={style})", text, documents) is Result.FAIL
+
+
+def test_markers_of_citations_are_no_words_between_spaces() -> None:
+    limit = "length.number_words(at_most=4,by_spaces=true)"
+    assert result(limit, "Restart the old router [doc_1] [doc_2].") is Result.PASS
+    assert result(limit, "Restart the old router[doc_1] now.") is Result.FAIL

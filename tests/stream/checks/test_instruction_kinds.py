@@ -15,6 +15,13 @@ def find(name: str, text: str) -> CheckResult:
 CASES = [
     ("length.number_words(at_most=4)", "Open the settings page.", "Open the settings page now."),
     ("length.number_words(at_least=3)", "One two three", "One two"),
+    (
+        "length.number_words(at_most=4,by_spaces=true)",
+        "It's $0.25 – two-factor https://a.example/b?c=d!",
+        "It is a fee, no?",
+    ),
+    ("length.number_words(at_most=4,by_spaces=true)", "1. Open it.\n2) Go — now", "1. Open it again now.\n2) Go."),
+    ("length.number_words(at_least=3,by_spaces=true)", "One two\u00a0three", "One-two-three, it's ___"),
     ("length.number_sentences(at_least=2,at_most=2)", "Dr. A. Bee left at 3 p.m. today. Why?", "Stop! Go. Stay..."),
     ("length.number_sentences(at_most=2,skip_markers=true)", "1. Open it.\n2. Go.", "1. Open it. Wait.\n2. Go."),
     ("length.number_sentences(at_most=3)", "1. Open it.\nGo.", "1. Open it.\n2. Go."),

@@ -24,7 +24,7 @@ def sure(prompt: str) -> list[str]:
     ],
 )
 def test_numbers_are_read_however_they_are_written(prompt: str, bound: str) -> None:
-    assert sure(prompt) == [f"length.number_words({bound})"]
+    assert sure(prompt) == [f"length.number_words({bound},by_spaces=true)"]
 
 
 def test_half_a_broken_number_is_no_number() -> None:

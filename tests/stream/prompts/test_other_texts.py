@@ -51,7 +51,7 @@ def test_what_is_said_of_answers_does(form: str, rule: str) -> None:
 
 @pytest.mark.parametrize("start", ["You write tweets.", "You are a copywriter. Write product descriptions."])
 def test_what_a_prompt_begins_with_is_the_answer(start: str) -> None:
-    assert active(f"{start} Keep them under 60 words.") == ["length.number_words(at_most=59)"]
+    assert active(f"{start} Keep them under 60 words.") == ["length.number_words(at_most=59,by_spaces=true)"]
 
 
 def test_a_text_is_told_of_until_a_rule_names_all_answers() -> None:

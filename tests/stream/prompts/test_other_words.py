@@ -4,7 +4,7 @@ import pytest
 
 from turnsignal.stream.prompts.reader import read_prompt
 
-WORDS_80 = ["length.number_words(at_most=80)"]
+WORDS_80 = ["length.number_words(at_most=80,by_spaces=true)"]
 SAME = [
     ("Cap your answers at 80 words.", "Write at most 80 words."),
     ("Word limit: 80.", "Write at most 80 words."),

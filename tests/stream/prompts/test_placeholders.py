@@ -40,7 +40,7 @@ def test_polite_words_are_said_where_they_fit() -> None:
 
 @pytest.mark.parametrize("length", ["300 words, references included", "300 words (including citations)"])
 def test_what_a_length_includes_is_not_asked_for(length: str) -> None:
-    assert sure(f"Responses must not exceed {length}.") == ["length.number_words(at_most=300)"]
+    assert sure(f"Responses must not exceed {length}.") == ["length.number_words(at_most=300,by_spaces=true)"]
 
 
 @pytest.mark.parametrize("label", ["Text", "Caption", "Message", "Body"])
@@ -55,3 +55,35 @@ def test_two_words_with_a_slash_are_a_choice(text: str) -> None:
 
 def test_a_word_in_one_place_is_not_forbidden_in_others() -> None:
     assert sure('Never use "please" as the first word.') == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mood: good/fair/bad",
+        "Mood: Good | Fair | Bad",
+        "Urgency: yes/no",
+        "Stars: 1-5",
+        "Part 2/4",
+        "Lesson 1:",
+        "Claim #0000",
+        "(90 words)",
+        "Length: 90",
+        "Valid until 2024-01-01",
+        "Dear name,",
+        "Hi (name),",
+        "Dear Jane Doe,",
+        "Dear Mr./Mrs. Ames,",
+    ],
+)
+def test_alternatives_scales_and_samples_are_no_text(text: str) -> None:
+    (proposal,) = read_prompt(f'Every reply ends with "{text}".').proposals
+    assert proposal.doubt is not None
+    assert "placeholder" in proposal.doubt
+
+
+@pytest.mark.parametrize(
+    "text", ["We are here 24/7.", "Questions and/or wishes? Write to us.", "Dial 112 in a crisis."]
+)
+def test_what_is_said_so_in_every_text_is_no_sample(text: str) -> None:
+    assert len(sure(f'End every reply with "{text}"')) == 1

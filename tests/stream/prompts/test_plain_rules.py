@@ -15,7 +15,7 @@ ROLE = "You are Bo, an assistant.\n\n"
     [
         ("Keep it under 300 characters (hard limit).", "pattern.forbid"),
         ("Maximal 5 sentences in answer", "length.number_sentences(at_most=5,skip_markers=true)"),
-        ("<100 words.", "length.number_words(at_most=99)"),
+        ("<100 words.", "length.number_words(at_most=99,by_spaces=true)"),
         ('At the end of every answer write "Bo".', "pattern.require"),
         ('Every answer contains the line "No advice."', "keywords.existence"),
         ('These words are banned: "cheap", "free".', "keywords.forbidden_words(words='cheap|free')"),
@@ -139,15 +139,17 @@ def test_a_rule_may_ask_for_several_checks(rule: str, count: int) -> None:
 )
 def test_a_plain_lead_in_narrows_nothing(lead: str) -> None:
     reading = read_prompt(f"You are Mia.\n\n{lead}\n- has at most 50 words\n")
-    assert [(one.check, one.doubt) for one in reading.proposals] == [("length.number_words(at_most=50)", None)]
+    assert [(one.check, one.doubt) for one in reading.proposals] == [
+        ("length.number_words(at_most=50,by_spaces=true)", None)
+    ]
 
 
 @pytest.mark.parametrize(
     ("rule", "check"),
     [
-        ("Responses over 200 words are not permitted.", "length.number_words(at_most=200)"),
+        ("Responses over 200 words are not permitted.", "length.number_words(at_most=200,by_spaces=true)"),
         ("Answers longer than 3 sentences are forbidden.", "length.number_sentences(at_most=3,skip_markers=true)"),
-        ("Use plain language, at most 150 words.", "length.number_words(at_most=150)"),
+        ("Use plain language, at most 150 words.", "length.number_words(at_most=150,by_spaces=true)"),
         ("max 3 sentences plz", "length.number_sentences(at_most=3,skip_markers=true)"),
     ],
 )

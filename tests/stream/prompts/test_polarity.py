@@ -151,7 +151,9 @@ def test_a_demand_is_listed_whoever_makes_it(sentence: str) -> None:
     "rule", ["Don't be verbose - keep it under 60 words.", "Don't be verbose (stay under 60 words)."]
 )
 def test_a_denial_before_a_dash_does_not_turn_a_limit(rule: str) -> None:
-    assert [one.check for one in read_prompt(f"You are Bo. {rule}").proposals] == ["length.number_words(at_most=59)"]
+    assert [one.check for one in read_prompt(f"You are Bo. {rule}").proposals] == [
+        "length.number_words(at_most=59,by_spaces=true)"
+    ]
 
 
 def test_what_need_not_be_kept_short_asks_for_nothing() -> None:

@@ -41,3 +41,16 @@ def test_a_dash_that_is_asked_for_is_no_list_and_no_markdown() -> None:
 def test_a_limit_for_each_of_two_platforms_is_doubtful() -> None:
     reading = read_prompt("You are Bo. Keep answers under 50 words on mobile and under 200 words on the web.")
     assert [one.doubt for one in reading.proposals] == ["names another limit for each platform"] * 2
+
+
+@pytest.mark.parametrize(
+    "role", ["Write TypeScript.", "You are a coding assistant.", "You review code of our app.", "You are a Rust tutor."]
+)
+def test_a_sign_of_statements_is_doubtful_where_code_is_written(role: str) -> None:
+    (proposal,) = read_prompt(f"{role} Never use semicolons.").proposals
+    assert proposal.doubt == f"may be of code (“{role}”)"
+
+
+def test_a_sign_of_statements_is_one_of_prose_elsewhere() -> None:
+    (proposal,) = read_prompt("You help readers of a newspaper. Never use semicolons.").proposals
+    assert proposal.doubt is None

@@ -21,22 +21,25 @@ def asked(prompt: str) -> list[str]:
 
 
 PLAIN = [
-    ("Keep every answer under 120 words.", ["length.number_words(at_most=119)"]),
-    ("Write at least 100 and at most 300 words.", ["length.number_words(at_least=100,at_most=300)"]),
-    ("At most 300 but no fewer than 100 words.", ["length.number_words(at_least=100,at_most=300)"]),
+    ("Keep every answer under 120 words.", ["length.number_words(at_most=119,by_spaces=true)"]),
+    ("Write at least 100 and at most 300 words.", ["length.number_words(at_least=100,at_most=300,by_spaces=true)"]),
+    ("At most 300 but no fewer than 100 words.", ["length.number_words(at_least=100,at_most=300,by_spaces=true)"]),
     (
         "Use a minimum of 2 and a maximum of 4 sentences.",
         ["length.number_sentences(at_least=2,at_most=4,skip_markers=true)"],
     ),
-    ("Answers have at least 100 words but never more than 300.", ["length.number_words(at_least=100,at_most=300)"]),
-    ("Answers: at least 2 but not more than 15 words.", ["length.number_words(at_least=2,at_most=15)"]),
-    ("Max. 40 words.", ["length.number_words(at_most=40)"]),
-    ("Min 20, max 40 words.", ["length.number_words(at_least=20,at_most=40)"]),
-    ("Answer with 100 words minimum, 300 maximum.", ["length.number_words(at_least=100,at_most=300)"]),
-    ("Write a summary of at most 80 words.", ["length.number_words(at_most=80)"]),
-    ("Do not exceed eighty words.", ["length.number_words(at_most=80)"]),
-    ("Your reply should be 50 to 80 words long.", ["length.number_words(at_least=50,at_most=80)"]),
-    ("Write 200+ words.", ["length.number_words(at_least=200)"]),
+    (
+        "Answers have at least 100 words but never more than 300.",
+        ["length.number_words(at_least=100,at_most=300,by_spaces=true)"],
+    ),
+    ("Answers: at least 2 but not more than 15 words.", ["length.number_words(at_least=2,at_most=15,by_spaces=true)"]),
+    ("Max. 40 words.", ["length.number_words(at_most=40,by_spaces=true)"]),
+    ("Min 20, max 40 words.", ["length.number_words(at_least=20,at_most=40,by_spaces=true)"]),
+    ("Answer with 100 words minimum, 300 maximum.", ["length.number_words(at_least=100,at_most=300,by_spaces=true)"]),
+    ("Write a summary of at most 80 words.", ["length.number_words(at_most=80,by_spaces=true)"]),
+    ("Do not exceed eighty words.", ["length.number_words(at_most=80,by_spaces=true)"]),
+    ("Your reply should be 50 to 80 words long.", ["length.number_words(at_least=50,at_most=80,by_spaces=true)"]),
+    ("Write 200+ words.", ["length.number_words(at_least=200,by_spaces=true)"]),
     ("Limit your reply to three sentences.", ["length.number_sentences(at_most=3,skip_markers=true)"]),
     ("Never use more than two sentences.", ["length.number_sentences(at_most=2,skip_markers=true)"]),
     ("Answer in exactly two sentences.", ["length.number_sentences(at_least=2,at_most=2,skip_markers=true)"]),
@@ -287,7 +290,7 @@ def test_what_is_said_of_the_whole_answer_is_proposed_without_doubt(prompt: str)
 
 def test_the_text_that_a_prompt_orders_is_the_answer() -> None:
     assert asked("Write a letter to a shop. The letter must have at least 40 words.") == [
-        "length.number_words(at_least=40)"
+        "length.number_words(at_least=40,by_spaces=true)"
     ]
     assert asked("You draft letters. Every letter must have at least 40 words.") == []
 
@@ -391,8 +394,8 @@ def test_a_conditional_instruction_is_doubtful(prompt: str) -> None:
 def test_instructions_that_no_answer_could_keep_at_once_are_doubtful() -> None:
     reading = read_prompt("Use at least 300 words. Use at most 100 words. Write in all caps. Use no capital letters.")
     assert [one.doubt for one in reading.proposals] == [
-        "contradicts length.number_words(at_most=100)",
-        "contradicts length.number_words(at_least=300)",
+        "contradicts length.number_words(at_most=100,by_spaces=true)",
+        "contradicts length.number_words(at_least=300,by_spaces=true)",
         "contradicts case.lower",
         "contradicts case.upper",
     ]
@@ -487,10 +490,10 @@ def test_what_holds_of_some_answers_is_doubtful(prompt: str) -> None:
 
 
 def test_a_sentence_may_end_within_quotation_marks() -> None:
-    reading = read_prompt('Always include the disclaimer "No advice." Do not mention "Boots" or "CVS".')
+    reading = read_prompt('Always include the disclaimer "No advice." Do not mention "Walgreens" or "CVS".')
     assert [one.check for one in reading.proposals] == [
         "keywords.existence(words='No advice')",
-        r"pattern.forbid(regex='\\b(?:Boots|CVS)\\b')",
+        r"pattern.forbid(regex='\\b(?:Walgreens|CVS)\\b')",
     ]
 
 

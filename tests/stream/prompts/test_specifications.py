@@ -10,9 +10,12 @@ ROLE = "You are Mia.\n"
 @pytest.mark.parametrize(
     ("prompt", "checks"),
     [
-        ("Input: customer email\nOutput:\n- a reply of at most 80 words", ["length.number_words(at_most=80)"]),
-        ("Input: the customer's mail\nOutput: at most 80 words", ["length.number_words(at_most=80)"]),
-        ("Query: one review\nResponse:\n- max 20 words", ["length.number_words(at_most=20)"]),
+        (
+            "Input: customer email\nOutput:\n- a reply of at most 80 words",
+            ["length.number_words(at_most=80,by_spaces=true)"],
+        ),
+        ("Input: the customer's mail\nOutput: at most 80 words", ["length.number_words(at_most=80,by_spaces=true)"]),
+        ("Query: one review\nResponse:\n- max 20 words", ["length.number_words(at_most=20,by_spaces=true)"]),
     ],
 )
 def test_what_binds_the_whole_output_is_read(prompt: str, checks: list[str]) -> None:

@@ -252,11 +252,11 @@ def test_an_unrelated_sentence_lets_nothing_off(prompt: str, check: str) -> None
 @pytest.mark.parametrize(
     ("prompt", "check"),
     [
-        ("Under 80 words.", "length.number_words(at_most=79)"),
-        ("80 words or less.", "length.number_words(at_most=80)"),
-        ("150 to 200 words", "length.number_words(at_least=150,at_most=200)"),
-        ("Never go beyond 150 words.", "length.number_words(at_most=150)"),
-        ("≤ 90 words", "length.number_words(at_most=90)"),
+        ("Under 80 words.", "length.number_words(at_most=79,by_spaces=true)"),
+        ("80 words or less.", "length.number_words(at_most=80,by_spaces=true)"),
+        ("150 to 200 words", "length.number_words(at_least=150,at_most=200,by_spaces=true)"),
+        ("Never go beyond 150 words.", "length.number_words(at_most=150,by_spaces=true)"),
+        ("≤ 90 words", "length.number_words(at_most=90,by_spaces=true)"),
         ("1-3 sentences", "length.number_sentences(at_least=1,at_most=3,skip_markers=true)"),
         ("5 sentences", "length.number_sentences(at_least=5,at_most=5,skip_markers=true)"),
         ("Max length: 3 sentences", "length.number_sentences(at_most=3,skip_markers=true)"),
@@ -269,8 +269,8 @@ def test_an_unrelated_sentence_lets_nothing_off(prompt: str, check: str) -> None
         ("Always answer in German, even if the user writes in English.", "language.is(code=de)"),
         ("Banned words: cheap, budget.", "keywords.forbidden_words(words='cheap|budget')"),
         ('Say "arr" at least once in every reply.', "keywords.existence(words=arr)"),
-        ("Responses shorter than 250 words.", "length.number_words(at_most=249)"),
-        ("Total length below 150 words.", "length.number_words(at_most=149)"),
+        ("Responses shorter than 250 words.", "length.number_words(at_most=249,by_spaces=true)"),
+        ("Total length below 150 words.", "length.number_words(at_most=149,by_spaces=true)"),
         ("One or two short sentences per message.", "length.number_sentences(at_least=1,at_most=2,skip_markers=true)"),
         ("Language: Portuguese (Brazil)", "language.is(code=pt)"),
         ('Add "Enjoy!" at the end.', r"pattern.require(regex='(?i)Enjoy\\![^\\pL\\pN?]*\\z')"),
@@ -333,13 +333,15 @@ def test_a_heading_that_says_that_rules_hold_of_all_answers_is_no_part(heading: 
 @pytest.mark.parametrize("above", ["## Never", "## Don'ts", "Avoid:", "MUST NOT"])
 def test_what_keeps_an_answer_short_is_not_turned_by_what_forbids_above_it(above: str) -> None:
     (short,) = read_prompt(f"You are Bo.\n\n{above}\n- Keep it under 60 words.\n").proposals
-    assert short.check == "length.number_words(at_most=59)"
+    assert short.check == "length.number_words(at_most=59,by_spaces=true)"
     assert short.doubt is not None
     assert "which forbids it" in short.doubt
 
 
 def test_a_limit_under_what_forbids_is_turned() -> None:
-    assert sure("You are Bo.\n\n## Avoid\n- replies under 20 words\n") == ["length.number_words(at_least=20)"]
+    assert sure("You are Bo.\n\n## Avoid\n- replies under 20 words\n") == [
+        "length.number_words(at_least=20,by_spaces=true)"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -347,10 +349,10 @@ def test_a_limit_under_what_forbids_is_turned() -> None:
     [
         ('Append "No advice" to every answer.', [r"pattern.require(regex='(?i)No\\s+advice[^\\pL\\pN?]*\\z')"]),
         ('Append the line "No advice".', [r"pattern.require(regex='(?i)No\\s+advice[^\\pL\\pN?]*\\z')"]),
-        ("At no point exceed 120 words.", ["length.number_words(at_most=120)"]),
+        ("At no point exceed 120 words.", ["length.number_words(at_most=120,by_spaces=true)"]),
         ("At no time should you use headings.", [HEADINGS]),
         ("Cite inline with [n].", ["citation.format(style=numeric)"]),
-        ("Never, ever use more than 60 words.", ["length.number_words(at_most=60)"]),
+        ("Never, ever use more than 60 words.", ["length.number_words(at_most=60,by_spaces=true)"]),
     ],
 )
 def test_usual_wording_is_read(prompt: str, checks: list[str]) -> None:

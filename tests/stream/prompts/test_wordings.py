@@ -16,7 +16,7 @@ PLAIN = [
     ("Do not place more than three citations after one sentence.", "citation.max_consecutive"),
     ("Cite no more than two sources per sentence.", "citation.max_consecutive(at_most=2)"),
     ("Place citations at the end of the sentence, before the period.", "citation.placement"),
-    ("Answer in one paragraph of 40 to 80 words.", "length.number_words(at_least=40,at_most=80)"),
+    ("Answer in one paragraph of 40 to 80 words.", "length.number_words(at_least=40,at_most=80,by_spaces=true)"),
     (
         "Never mention our competitors Trellix or Mondrian by name.",
         r"pattern.forbid(regex='\\b(?:Trellix|Mondrian)\\b')",
@@ -70,8 +70,12 @@ def test_what_is_of_a_part_or_a_place_is_doubtful(rule: str) -> None:
 
 
 def test_not_of_which_messages_turns_no_limit() -> None:
-    assert "length.number_words(at_most=49)" in proposed("Keep messages that are not urgent below 50 words.")
-    assert proposed("Write messages that are not longer than 50 words.") == {"length.number_words(at_most=50)": None}
+    assert "length.number_words(at_most=49,by_spaces=true)" in proposed(
+        "Keep messages that are not urgent below 50 words."
+    )
+    assert proposed("Write messages that are not longer than 50 words.") == {
+        "length.number_words(at_most=50,by_spaces=true)": None
+    }
 
 
 def test_an_emoji_in_every_message_is_required_however_it_is_written() -> None:
