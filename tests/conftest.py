@@ -4,7 +4,10 @@ import gc
 
 from hypothesis import settings
 
-settings.register_profile("quick", max_examples=10)
+# Nothing is asserted of times: a machine may be busy.
+settings.register_profile("quick", max_examples=10, deadline=None)
+settings.register_profile("whole", deadline=None)
+settings.load_profile("whole")
 
 
 def pytest_configure() -> None:

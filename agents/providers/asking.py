@@ -25,16 +25,18 @@ class SharedBudget:
         self._budget = budget
         self._overruns = Overruns()
         self._settled = asyncio.Event()
+        self._turn = asyncio.Lock()  # the first that waits is the first that is paid for: else short ones pass it
 
     async def reserve(self, judge: str, greatest: int) -> int | None:
         """Return what is reserved for a call of this greatest price; None where the money is spent for its judge."""
-        while True:
-            most = self._budget.to_reserve(greatest, self._overruns.worst(judge, greatest))
-            if self._budget.is_spent_for(judge, greatest, most):
-                return None
-            if self._budget.reserve(most):
-                return most
-            await self._settled.wait()
+        async with self._turn:
+            while True:
+                most = self._budget.to_reserve(greatest, self._overruns.worst(judge, greatest))
+                if self._budget.is_spent_for(judge, greatest, most):
+                    return None
+                if self._budget.reserve(most):
+                    return most
+                await self._settled.wait()
 
     def settle(self, judge: str, greatest: int, most: int, cost: int) -> None:
         """Put the real cost in the place of what was reserved, and let others try again."""
