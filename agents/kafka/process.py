@@ -27,7 +27,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from turnsignal.agents.kafka.jars import DEPLOY, fetch_jars, find_java
 from turnsignal.stream.errors import TurnsignalError
 
-START_SECONDS = 60.0
+START_SECONDS = 180.0
 STOP_SECONDS = 30.0
 PROBE_TOPIC = "turnsignal-probe"  #: a start is over when a record sent to this topic is acknowledged
 

@@ -96,7 +96,7 @@ def test_a_record_that_no_worker_survives_is_set_aside_and_its_neighbours_are_sc
 ) -> None:
     produce(fresh_topics, [*conversations("before", 20), turn("sick", 1, pill), *conversations("after", 20)])
     with running(fresh_topics, tmp_path) as log:
-        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 150, "all turns to be committed")
+        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 300, "all turns to be committed")
         said = log.read_text()
     ((reason, detail),) = letters(fresh_topics)
     assert reason == Reason.POISON
