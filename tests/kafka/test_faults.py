@@ -21,7 +21,7 @@ from turnsignal.stream.errors import TurnsignalError
 pytestmark = pytest.mark.kafka
 
 SHORT = [name for name, scenario in SCENARIOS.items() if scenario.short]
-BESIDE = 3  #: runs that share a broker at a time: each waits more than it works
+BESIDE = 2  #: runs that share a broker at a time: each waits more than it works, but for the start of its workers
 
 
 @pytest.fixture(scope="module")

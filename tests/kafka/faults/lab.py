@@ -41,7 +41,7 @@ from turnsignal.agents.kafka.topics import create_topics, topic_names
 from turnsignal.agents.settings import Settings
 
 CATCH_UP_SECONDS = 180.0  #: after the last turn and the last fault; a worker that is not back by then is lost
-SHORT_CATCH_UP_SECONDS = 120.0  #: the same for a few thousand turns
+SHORT_CATCH_UP_SECONDS = 240.0  #: the same for a few thousand turns
 START_SECONDS = 120.0
 INPUTS = {"score": "turns", "watch": "series"}
 

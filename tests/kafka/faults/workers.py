@@ -111,7 +111,7 @@ class FaultyWorker:
         if self._process is not None and self.running:
             self._process.terminate()
 
-    def join(self, timeout: float = 60.0) -> int | None:
+    def join(self, timeout: float = 120.0) -> int | None:
         """Wait until it has ended, kill it when it does not; return its exit code."""
         if self._process is None:
             return None
