@@ -94,3 +94,8 @@ def test_usual_wording_is_read_as_it_is_meant(rule: str, checks: list[str]) -> N
     reading = read_prompt(f"{ROLE}- {rule}\n")
     assert [one.check.partition("(")[0] for one in reading.proposals] == checks
     assert all(one.doubt is None for one in reading.proposals)
+
+
+def test_what_should_be_aimed_for_is_no_exact_count() -> None:
+    assert active(f"{ROLE}You should aim for three sentences.") == []
+    assert active(f"{ROLE}Answer in three sentences.") == ["length.number_sentences"]
