@@ -2,9 +2,8 @@
 
 import gzip
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from itertools import count
 from pathlib import Path
 
 import orjson
@@ -56,15 +55,26 @@ def ids(path: Path) -> list[str]:
     return [orjson.loads(line)["turn_id"] for line in lines]
 
 
-def interrupt_at(nth: int) -> Progress:
-    """Return a progress that interrupts when it is told so often."""
-    told = count(1)
+def note_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have an export note how far it is before each list of at most 50 records but the first."""
+    monkeypatch.setattr(exporting, "_NOTED", 1)
+    monkeypatch.setattr(logs, "_AT_ONCE", 50)
 
-    def interrupt(_done: int, _of: int) -> None:
-        if next(told) == nth:
-            raise KeyboardInterrupt
 
-    return interrupt
+def when_noted(act: Callable[[], None]) -> Progress:
+    """Return a progress that acts once, when a note is sure to be there after `note_soon`: however often it is told."""
+    acted: list[int] = []
+
+    def progress(done: int, _of: int) -> None:
+        if done > 100 and not acted:  # three lists are written, and the first two of them noted
+            acted.append(done)
+            act()
+
+    return progress
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
 
 
 def last_time(settings: Settings) -> float:
@@ -109,10 +119,10 @@ def test_an_interrupted_export_goes_on_and_has_no_line_twice(
     fresh_topics: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     send(fresh_topics, rounds(*range(1, 30)))
-    monkeypatch.setattr(exporting, "_NOTED", 1)
+    note_soon(monkeypatch)
     out = tmp_path / name
     with pytest.raises(KeyboardInterrupt):
-        export_topic(fresh_topics, Wanted("turns"), out, interrupt_at(3))
+        export_topic(fresh_topics, Wanted("turns"), out, when_noted(interrupt))
     assert not out.exists()
     with pytest.raises(ConfigError, match="the beginning of this export, got that of another"):
         export_topic(fresh_topics, Wanted("turns", since=1.0), out)
@@ -128,10 +138,10 @@ def test_an_export_that_began_with_a_topic_of_which_there_is_another_now_is_refu
     fresh_topics: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send(fresh_topics, rounds(*range(1, 10)))
-    monkeypatch.setattr(exporting, "_NOTED", 1)
+    note_soon(monkeypatch)
     out, topic = tmp_path / "turns.jsonl", topic_names(fresh_topics.prefix)["turns"]
     with pytest.raises(KeyboardInterrupt):
-        export_topic(fresh_topics, Wanted("turns"), out, interrupt_at(3))
+        export_topic(fresh_topics, Wanted("turns"), out, when_noted(interrupt))
     admin = AdminClient({**fresh_topics.confluent(), "log_level": 0})
     admin.delete_topics([topic])[topic].result(30)
     wait(lambda: topic not in admin.list_topics(timeout=10).topics, 30, "the topic to be gone")
@@ -151,32 +161,28 @@ def test_a_broker_that_goes_in_the_middle_costs_no_line_and_doubles_none(
 ) -> None:
     if not isinstance(broker, ProcessBroker):
         pytest.skip(f"this session runs on {broker.kind}, which a test may not crash")
-    monkeypatch.setattr(exporting, "_NOTED", 1)
-    monkeypatch.setattr(logs, "_AT_ONCE", 50)
+    note_soon(monkeypatch)
     monkeypatch.setattr(logs, "SILENCE_SECONDS", 60.0)
-    crashed: list[int] = []
     with find_broker({"PATH": os.environ["PATH"], "DOCKER_HOST": "unix:///nowhere"}, directory=tmp_path / "own") as own:
         settings = Settings(brokers=own.address)
         create_topics(settings)
         send(settings, ((key, turn(key.decode(), n) + b" " * 20_000) for key, _ in rounds(0) for n in range(100)))
 
-        def crash(done: int, _of: int) -> None:
-            if done > 100 and not crashed:  # two lists of at most 50 are written, and the first of them is noted
-                crashed.append(done)
-                own.crash()
-                if is_back:
-                    own.start()
-                else:  # not before: a broker that just started on a busy machine takes its time, too
-                    monkeypatch.setattr(logs, "SILENCE_SECONDS", 2.0)
+        def crash() -> None:
+            own.crash()
+            if is_back:
+                own.start()
+            else:  # not before: a broker that just started on a busy machine takes its time, too
+                monkeypatch.setattr(logs, "SILENCE_SECONDS", 2.0)
 
         out = tmp_path / "turns.jsonl"
         if is_back:
-            exported = export_topic(settings, Wanted("turns"), out, crash)
+            exported = export_topic(settings, Wanted("turns"), out, when_noted(crash))
         else:
             with pytest.raises(
                 TurnsignalError, match=r"expected all of turnsignal\.turns, got no answer .* repeat the same command"
             ):
-                export_topic(settings, Wanted("turns"), out, crash)
+                export_topic(settings, Wanted("turns"), out, when_noted(crash))
             own.start()
             exported = export_topic(settings, Wanted("turns"), out)
         assert (exported.lines, exported.resumed) == (2_000, not is_back)
