@@ -112,7 +112,7 @@ class Aggregates:
         conversation = self._open[key]
         superseded = answer.pairing.startswith(Outcome.SUPERSEDED)
         if not superseded:
-            self._count_held(key, conversation)
+            self._count_held(key, conversation, followed=True)
         self._put_off(conversation, (turn_id, (answer.assistant, answer.version), scored.scorers, scored.values))
         if superseded:
             self.worst.drop(key, turn_id)
@@ -237,6 +237,7 @@ class Aggregates:
         earlier, later, spoken = in_order(state.kept, held, answer)
         if spoken or not earlier.prompted:
             greets = spoken and not earlier.prompted
+            earlier = earlier.followed() if spoken else earlier
             self._count(key, conversation, earlier.greeting() if greets else earlier)
             conversation.held, conversation.greeted = later, greets
             return
@@ -261,11 +262,11 @@ class Aggregates:
         if answer.ranks:
             self.cite_rates.count(*self.quality.named.fold(release), answer.ranks, answer.cited)
 
-    def _count_held(self, key: bytes, conversation: OpenConversation) -> None:
-        """Count the answer that is held: its run is over."""
+    def _count_held(self, key: bytes, conversation: OpenConversation, *, followed: bool = False) -> None:
+        """Count the answer that is held: its run is over; followed: its user wrote again."""
         held, conversation.held = conversation.held, None
         if held is not None:
-            self._count(key, conversation, held)
+            self._count(key, conversation, held.followed() if followed else held)
 
     def _parts(self, conversation: OpenConversation, means: Means) -> "dict[Release, array[float]]":
         """Return the values of a conversation by release, with the answer that is held."""

@@ -165,7 +165,7 @@ def find(summary: Mapping[str, Any]) -> list[Finding]:
     """Return what a replay's summary says, the gravest first; empty where nothing was scored."""
     compared = list(_compare(summary))
     named = [finding for change in (WORSE, BETTER, CHANGED) for finding in compared if finding.change == change]
-    named = [*map(_silence, summary.get("silences", ())), *_shifts(summary), *named]
+    named = [*map(_silence, summary.get("silences", ())), *_shifts(summary), *_records(summary), *named]
     notes = [
         *_baselines(summary),
         _not_compared(summary, compared),
@@ -311,6 +311,14 @@ def _shifts(summary: Mapping[str, Any]) -> Iterator[Finding]:
             yield Finding(
                 "note", f"with {row['after'] or 'what has no version'}{where}, traffic moved: {shifted}; {how}"
             )
+
+
+def _records(summary: Mapping[str, Any]) -> Iterator[Finding]:
+    """Say first, too, that turns are written down otherwise: then figures move without the release."""
+    for row in summary["comparisons"]:
+        where = f" ({row['assistant']})" if row["assistant"] != DEFAULT_ASSISTANT else ""
+        for note in row.get("record", ()):
+            yield Finding("note", f"with {row['after'] or 'what has no version'}{where}, {note}")
 
 
 def _baselines(summary: Mapping[str, Any]) -> Iterator[Finding]:

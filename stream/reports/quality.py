@@ -45,12 +45,15 @@ from turnsignal.stream.reports.unattributed import Unattributed
 from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
+    BEFORE_ASKED,
     CHECKS_APPLIED,
     CITATIONS,
     CITES_ALL,
     CITES_TOP,
     DOCUMENTS,
     FAILED,
+    FIRST_QUESTION,
+    FOLLOWED,
     IN_PARTS,
     QUESTIONS,
     SAME_LANGUAGE,
@@ -65,6 +68,9 @@ from turnsignal.stream.statistics.intervals import Clusters
 DERIVED = (
     *(
         QUESTIONS,
+        FOLLOWED,
+        BEFORE_ASKED,
+        FIRST_QUESTION,
         WITH_DOCUMENTS,
         DOCUMENTS,
         CITATIONS,

@@ -6,10 +6,17 @@ from typing import Any, NamedTuple
 
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.measures import parse_measure
-from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, QUESTIONS_ASKED, SECONDS
+from turnsignal.stream.reports.scales import CHARACTERS, DOCUMENTS_GIVEN, QUESTIONS_ASKED, SECONDS
 from turnsignal.stream.reports.user_spread import UserSpread, compared_estimates
 from turnsignal.stream.statistics.claims import Claim
-from turnsignal.stream.statistics.directions import ANSWER_SECONDS, CITATIONS, DOCUMENTS, QUESTIONS, WASTED
+from turnsignal.stream.statistics.directions import (
+    ANSWER_SECONDS,
+    CITATIONS,
+    DOCUMENTS,
+    FIRST_QUESTION,
+    QUESTIONS,
+    WASTED,
+)
 from turnsignal.stream.statistics.intervals import Difference, Estimate, difference
 
 PLATFORMS, LANGUAGES, BOTH = "platforms", "languages", "platforms and languages"
@@ -23,6 +30,7 @@ SCALES = {
     DOCUMENTS: DOCUMENTS_GIVEN,
     CITATIONS: DOCUMENTS_GIVEN,
     QUESTIONS: QUESTIONS_ASKED,
+    FIRST_QUESTION: CHARACTERS,
     ANSWER_SECONDS: SECONDS,
 }  #: of figures that are no shares
 

@@ -39,10 +39,13 @@ from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.conversation_length import ConversationLength
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
+    BEFORE_ASKED,
     CHANGED,
     CITES_TOP,
     DOCUMENTS,
     FAILED,
+    FIRST_QUESTION,
+    FOLLOWED,
     FREE_CONVERSATIONS,
     OUTCOMES,
     QUESTIONS,
@@ -64,6 +67,7 @@ from turnsignal.stream.statistics.intervals import (
 )
 from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.statistics.rankings import cited_by_place, said_nothing, says_nothing
+from turnsignal.stream.statistics.record_changes import record_changes
 
 
 class FigureReader:
@@ -151,6 +155,11 @@ class ReleasePair:
         scale = SCALES[QUESTIONS]
         for habit in REPLIES:
             differences.pop(habit, None)
+        beside = {
+            name: differences.pop(name) for name in (FOLLOWED, BEFORE_ASKED, FIRST_QUESTION) if name in differences
+        }
+        longer = 1 + SCALES[FIRST_QUESTION].change(beside[FIRST_QUESTION].value) if FIRST_QUESTION in beside else 1.0
+        changes = record_changes(differences, beside, longer)
         unheard = differences.pop(UNHEARD, None)
         traffic = _traffic(self.after.first_answers, self.before.first_answers)
         within = self._within(traffic.parts) if traffic.shifted else {}
@@ -170,6 +179,7 @@ class ReleasePair:
             parts=traffic.parts,
             length=None if asked is None else ConversationLength(asked, 1 + scale.change(asked.value)),
             habit=closing_habit(self._reader.names, self.before, self.after),
+            changes=changes,
         )
         self._explain(claimed, drift, text)
         row: dict[str, Any] = {"primary": primary if primary in differences else None}
@@ -177,6 +187,7 @@ class ReleasePair:
             row["shifted"], row["moved"] = traffic.shifted, traffic.parts
         if unranked:
             row["unranked"] = unranked
+        row["record"] = [change.note for change in changes if change.note]
         with_user = (totals.with_user / max(1, totals.outcomes.total()) for totals in (self.before, self.after))
         row["with_user"] = round(min(with_user), 6)
         row["users"] = min(len(self.before.users), len(self.after.users))  # at most as many as are told apart

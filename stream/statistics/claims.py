@@ -31,7 +31,7 @@ This is the one place that decides so, of two releases and of two sides that are
 """
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE
@@ -67,6 +67,7 @@ from turnsignal.stream.statistics.directions import (
 from turnsignal.stream.statistics.intervals import Difference, adjust
 from turnsignal.stream.statistics.promise import PROMISE, moved
 from turnsignal.stream.statistics.rankings import by_other_numbers, less_to_rank
+from turnsignal.stream.statistics.record_changes import RecordChange
 
 _BACKED = 0.25  #: of a change of failing answers: how far as many more or fewer conversations must get none
 _CONTENT = 0.125  #: share of those who left without a word before that must be content, now that they speak
@@ -105,6 +106,7 @@ def claims(
     parts: str = "platforms",
     habit: ClosingHabit | None = None,
     length: ConversationLength | None = None,
+    changes: Sequence[RecordChange] = (),
 ) -> dict[str, Claim]:
     """Return what is said of each figure of a comparison.
 
@@ -115,7 +117,8 @@ def claims(
     afterwards, so that nothing is known to be better, "" for nothing; unheard: after − before of `UNHEARD`; shifted:
     how the traffic moved between parts such as platforms, "" where it did not; within: the differences within those
     parts then, which decide in the place of those of all; parts: which ones; habit: what one side may owe to asking in
-    closing what the other does not ask; length: how many questions conversations hold.
+    closing what the other does not ask; length: how many questions conversations hold; changes: of what was asked and
+    written down.
     """
     within = within or {}
     deciding = {name: within.get(name, delta) for name, delta in deltas.items()}
@@ -138,7 +141,12 @@ def claims(
     claimed = {}
     for name, delta in deltas.items():
         least = LEAST.get(name, least_change)
-        why = lacking or missing or _lost(name, lost if name in ranked else lost_of_others, coverages, least_change)
+        heavy = [
+            loss
+            for loss in (lost if name in ranked else lost_of_others)
+            if 2 * adjusted[loss] <= PROMISE or _weighs(deltas[loss], delta)
+        ]
+        why = lacking or missing or _lost(name, delta, heavy, coverages, least_change)
         if name in ranked:
             why = less or unranked or why or by_other_numbers(deciding, name) or beside
         claim = _claim(name, deciding[name], min(1.0, 2 * adjusted[name]), least, why or shifted)
@@ -159,6 +167,10 @@ def claims(
     for name in (*BY_USERS, "unanswered"):
         if habit is not None and name in claimed and habit.accounts_for(name, deciding[name]):
             claimed[name] = _withdraw(_withdraw(claimed[name], WORSE, habit.why), BETTER, habit.why)
+    for change in changes:
+        for name in claimed:
+            if change.accounts_for(name, deciding[name]):
+                claimed[name] = _withdraw(_withdraw(claimed[name], WORSE, change.why), BETTER, change.why)
     unhappier = any(claimed[name].change == WORSE for name in WENT_WORSE if name in claimed)
     for name in claimed.keys() & set(ranked):
         why = ranked_nothing or by_other_numbers(deciding, name) or ("" if unhappier else by_place)
@@ -334,10 +346,20 @@ def _claim(name: str, delta: Difference, adjusted: float, least_change: float, l
     return Claim(change, adjusted, _UNSEEN if (name, change) == (WITH_DOCUMENTS, WORSE) else "")
 
 
-def _lost(name: str, lost: list[str], coverages: Mapping[str, Difference], least_change: float) -> str:
+def _weighs(loss: Difference, gain: Difference) -> bool:
+    """Say whether a loss of evidence that is not sure enough to be named may still be what a gain rests on.
+
+    Without a share of the answers a mean moves by no more than that share; doubled, as one of both is an estimate.
+    """
+    return 2 * abs(loss.value) >= abs(gain.value)
+
+
+def _lost(
+    name: str, gain: Difference, lost: list[str], coverages: Mapping[str, Difference], least_change: float
+) -> str:
     """Say which evidence became less: of this figure, else of any."""
     own = coverage_name(name)
-    if name in coverages and _is_loss(own, coverages[name], least_change):
+    if name in coverages and _is_loss(own, coverages[name], least_change) and _weighs(coverages[name], gain):
         return f"{own} fell"
     return f"{lost[0]} {'rose' if GUARDS[family(lost[0])] == RISE else 'fell'}" if lost else ""
 

@@ -645,3 +645,50 @@ def test_a_reply_that_is_corrected_counts_as_what_it_became() -> None:
         (row,) = summary(*sent)["quality"]
         asking = row["figures"]["replies(to=helped)"]
         assert round(asking["value"] * 56) == replies
+
+
+def chat(first: int, version: str, question: str, behind: str, *, early: bool = False) -> list[bytes]:
+    """Forty conversations of two questions; early: answers are stamped before their questions."""
+    lines = []
+    documents = [{"doc_id": "d1"}, {"doc_id": "d2"}]
+    for at in range(40):
+        name, minute = f"{version}-{at}", first + at
+        texts = [question, "Open Settings [d1].", behind, "About two days [d1]."]
+        for number, text in enumerate(texts):
+            role = ("user", "assistant")[number % 2]
+            more: dict[str, Any] = {"retrieved": documents, "version": version} if number % 2 else {"version": None}
+            line = turn(name, 20 + 10 * number - 15 * (early and number % 2), role, text, minute, **more)
+            lines.append(line)
+    return lines
+
+
+def recorded(*lines: bytes) -> tuple[dict[str, Any], list[str]]:
+    (change,) = summary(*lines)["comparisons"]
+    return change["deltas"], change["record"]
+
+
+def test_a_log_that_begins_to_hide_what_users_write_makes_no_release_worse_and_is_said() -> None:
+    question, behind = "How do I reset my password?", "And how long does that take?"
+    deltas, notes = recorded(*chat(0, "v1", question, behind), *chat(100, "v2", "***", "***"))
+    assert deltas["silent"]["value"] == 1.0
+    assert not {"better", "worse"} & {change["verdict"] for change in deltas.values()}
+    (note,) = notes
+    assert note.startswith("fewer of the messages behind answers can be read")
+    assert not {"answers_followed", "answers_before_questions", "first_question_characters"} & deltas.keys()
+
+
+def test_answers_that_are_stamped_before_their_questions_make_no_release_worse_and_are_said() -> None:
+    question, behind = "How do I reset my password?", "And how long does that take?"
+    deltas, notes = recorded(*chat(0, "v1", question, behind), *chat(100, "v2", question, behind, early=True))
+    assert deltas["unanswered"]["value"] == 1.0
+    assert not {"better", "worse"} & {change["verdict"] for change in deltas.values()}
+    assert notes[0].endswith("are answers stamped before their questions?")
+
+
+def test_users_who_leave_are_silent_though_what_they_would_have_written_cannot_be_read_either() -> None:
+    question, behind = "How do I reset my password?", "And how long does that take?"
+    gone = [
+        line for line in chat(100, "v2", question, behind) if orjson.loads(line)["turn_id"].endswith((":20", ":30"))
+    ]
+    deltas, notes = recorded(*chat(0, "v1", question, behind), *gone)
+    assert (deltas["silent"]["verdict"], notes) == ("worse", [])

@@ -16,6 +16,7 @@ SCORERS = ("nDCG@5", "wasted_context", "follow_up", "clarification_free", "cited
 PRIMARY = ("clarification_free", 0.01)
 V1, V2 = ("support", "v1"), ("support", "v2")
 CHANGES = (BETTER, WORSE, CHANGED)
+_RECORDED = (3, 2.0, 3, 0.0, 1, 0.3)  # answers that are followed, that come too early, and the first question
 _UNRETRIEVED = (3, 0.0, 0, 0.0, 0, 0.0, 0, 0.0)  # answers with documents, how many, citations, and votes
 _NONE_OF_TWO = (0, 0.0, 0, 0.0)  # answers with two documents or more, and those that cite any of them
 _COVERED = (0, 0.0, 0, 0.0)  # filled in where conversations are added up
@@ -29,7 +30,7 @@ def values(ndcg: float, clarified: float = 0.0, wasted: float = 0.5, seconds: fl
     latency = 3 * SECONDS.fraction(seconds)
     cited, dangling, failed, applied = (3, 3.0), (3, 0.0), (3, 0.0), (3, 3.0)
     follow_ups, free = (2, 1.6), (2, 2.0 - clarified)
-    seen = [*_UNRETRIEVED, *failed, *applied, *_NONE_OF_TWO, *_UNTOLD, *_WHOLE, *_UNASKED, 3, latency, 3]
+    seen = [*_RECORDED, *_UNRETRIEVED, *failed, *applied, *_NONE_OF_TWO, *_UNTOLD, *_WHOLE, *_UNASKED, 3, latency, 3]
     return array("d", [1, ndcg, 1, wasted, *follow_ups, *free, *cited, *dangling, *_COVERED, *seen])
 
 

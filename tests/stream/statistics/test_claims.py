@@ -91,6 +91,19 @@ def test_nothing_is_better_where_the_evidence_became_less(lost: str, change: Dif
     assert claims({"nDCG@5": FALL, lost: change}, {}, "follow_up", 0.01, ())["nDCG@5"].change == "worse"
 
 
+@pytest.mark.parametrize(
+    ("loss", "verdict"),
+    [
+        (delta(0.05, 0.04), "better"),  # too unsure to be named, and too little to explain what rose
+        (delta(0.05, 1e-9), "changed"),  # little, and named
+        (delta(0.15, 0.04), "changed"),  # unsure, and enough to explain it
+        (delta(0.15, 0.06), "better"),
+    ],
+)
+def test_a_loss_holds_back_what_is_better_where_it_is_named_or_can_explain_it(loss: Difference, verdict: str) -> None:
+    assert verdicts(clarification_free=RISE, unanswered=loss)["clarification_free"] == verdict
+
+
 def test_a_mean_over_fewer_answers_is_not_better_though_nothing_else_says_so() -> None:
     found = claims({"nDCG@5": RISE, "compliance": RISE}, {"nDCG@5": FALL, "compliance": RISE}, "follow_up", 0.01, ())
     assert (found["nDCG@5"].change, found["compliance"].change) == ("changed", "better")

@@ -1,0 +1,63 @@
+"""What was asked or written down otherwise is said, and explains as much as it can and no more."""
+
+import pytest
+
+from turnsignal.stream.statistics.claims import claims
+from turnsignal.stream.statistics.intervals import Difference
+from turnsignal.stream.statistics.record_changes import record_changes
+
+
+def delta(value: float, p: float = 1e-9) -> Difference:
+    return Difference(value, value - 0.05, value + 0.05, 100, p)
+
+
+NOBODY_HEARD = {"coverage(follow_up)": delta(-0.5), "silent": delta(0.5), "resolved": delta(-0.4)}
+
+
+def verdicts(deltas: dict[str, Difference], **beside: Difference) -> dict[str, str]:
+    changes = record_changes(deltas, beside, 0.5)
+    return {name: one.change for name, one in claims(deltas, {}, "", 0.01, (), changes=changes).items()}
+
+
+@pytest.mark.parametrize(
+    ("followed", "verdict"),
+    [(delta(-0.02, 0.5), "changed"), (delta(-0.24), "changed"), (delta(-0.26), "worse"), (delta(-0.5), "worse")],
+)
+def test_users_who_write_what_nobody_can_read_are_not_users_who_leave(followed: Difference, verdict: str) -> None:
+    said = verdicts(NOBODY_HEARD, answers_followed=followed)
+    assert (said["silent"], said["resolved"]) == (verdict, verdict)
+
+
+def test_what_is_hidden_explains_no_complaints_and_no_more_than_there_was_to_read() -> None:
+    deltas = {**NOBODY_HEARD, "clarification_free": delta(-0.1), "failed": delta(0.1)}
+    said = verdicts(deltas, answers_followed=delta(0.0, 1.0))
+    assert (said["clarification_free"], said["failed"]) == ("worse", "worse")
+    few = {"coverage(follow_up)": delta(-0.11), "silent": delta(0.6)}
+    assert verdicts(few, answers_followed=delta(0.0, 1.0))["silent"] == "worse"
+    chance = {"coverage(follow_up)": delta(-0.5, 0.2), "silent": delta(0.6)}
+    assert verdicts(chance, answers_followed=delta(0.0, 1.0))["silent"] == "worse"
+
+
+def test_where_texts_come_to_be_readable_more_resolved_ones_are_not_better() -> None:
+    deltas = {"coverage(follow_up)": delta(0.5), "silent": delta(-0.3), "resolved": delta(0.4), "abandoned": delta(0.1)}
+    assert verdicts(deltas, answers_followed=delta(0.0, 1.0))["resolved"] == "changed"
+
+
+def test_answers_in_a_row_may_lack_the_messages_between_them() -> None:
+    assert verdicts({"answers_in_parts": delta(0.4), "silent": delta(0.6)})["silent"] == "changed"
+    assert verdicts({"answers_in_parts": delta(0.15), "silent": delta(0.6)})["silent"] == "worse"
+
+
+def test_answers_that_come_before_their_questions_tell_no_time_and_nothing_of_who_was_answered() -> None:
+    deltas = {name: delta(0.4) for name in ("unanswered", "answer_seconds", "abandoned", "failed")}
+    said = verdicts(deltas, answers_before_questions=delta(0.3))
+    assert said == {"unanswered": "changed", "answer_seconds": "changed", "abandoned": "changed", "failed": "worse"}
+    assert verdicts(deltas, answers_before_questions=delta(0.05))["unanswered"] == "worse"
+
+
+@pytest.mark.parametrize(("length", "verdict"), [(delta(-0.02), "changed"), (delta(-0.02, 0.3), "worse")])
+def test_other_questions_need_other_shares_of_documents_and_are_answered_no_worse_for_it(
+    length: Difference, verdict: str
+) -> None:
+    said = verdicts({"answers_with_documents": delta(-0.4), "failed": delta(0.2)}, first_question_characters=length)
+    assert said == {"answers_with_documents": verdict, "failed": "worse"}
