@@ -11,7 +11,8 @@ import orjson
 from turnsignal.agents.replaying.files import FILES, SUMMARY, WORST
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.wire import CONVERSATIONS, SCORES
-from turnsignal.stream.reports.findings import Finding, UnscoredScorers, find, unscored
+from turnsignal.stream.reports.findings import Finding, find
+from turnsignal.stream.reports.unscored import UnscoredScorers, unscored
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from turnsignal.agents.report.tables import add, fold, indent, make_table, numbe
 from turnsignal.agents.report.unread import describe_dead_letters, describe_set_aside
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, Unscored
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
-from turnsignal.stream.reports.findings import Finding, UnscoredScorers
+from turnsignal.stream.reports.findings import Finding
+from turnsignal.stream.reports.unscored import UnscoredScorers
 from turnsignal.stream.statistics.directions import BETTER, CHANGED, WORSE
 from turnsignal.stream.text.counts import count_of
 

@@ -27,6 +27,9 @@ from turnsignal.stream.statistics.intervals import Difference
 from turnsignal.stream.statistics.promise import moved
 
 _MUCH = 0.1  #: share of answers, from which on a record that changed is said
+_SURE = (
+    0.001  #: p from which on a change of the record is said by itself; what it explains is claimed less from 0.05 on
+)
 _OF_EACH = 2.0  #: conversations that are silent or not for each answer whose follow-up is hidden: most have two answers
 _HEARD = frozenset(("silent", "resolved"))  #: what depends on that a follow-up is read, whatever it says
 _TIMED = frozenset((*BY_USERS, "unanswered", UNANSWERED_OF_ALL, ANSWER_SECONDS, WITH_DOCUMENTS))
@@ -60,6 +63,10 @@ def record_changes(
     return [change for change in changes if change is not None]
 
 
+def _note(change: Difference, sentence: str) -> str:
+    return sentence if change.p <= _SURE else ""
+
+
 def _unread(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) -> RecordChange | None:
     """Tell users who write what cannot be read from users who leave: these write nothing."""
     read, followed = deltas.get(coverage_name(FOLLOW_UP)), beside.get(FOLLOWED)
@@ -72,7 +79,7 @@ def _unread(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) 
     words = "more" if way == RISE else "fewer"
     why = f"{words} of the messages behind answers can be read"
     ask = "are users' texts hidden in the log, or in other languages?" if way == FALL else "were they hidden before?"
-    return RecordChange(why, _HEARD, _OF_EACH * by, f"{why}, by {by:.0%} of answers: {ask}")
+    return RecordChange(why, _HEARD, _OF_EACH * by, _note(read, f"{why}, by {by:.0%} of answers: {ask}"))
 
 
 def _in_a_row(deltas: Mapping[str, Difference]) -> RecordChange | None:
@@ -84,7 +91,7 @@ def _in_a_row(deltas: Mapping[str, Difference]) -> RecordChange | None:
         return None
     why = f"{'more' if way == RISE else 'fewer'} answers come several in a row"
     ask = "do they come in several messages now, or are messages of users missing?" if way == RISE else ""
-    note = f"{why}, by {abs(parts.value):.0%} of answers: {ask}" if ask else ""
+    note = _note(parts, f"{why}, by {abs(parts.value):.0%} of answers: {ask}") if ask else ""
     return RecordChange(why, _HEARD, _OF_EACH * abs(parts.value), note)
 
 
@@ -97,7 +104,7 @@ def _too_early(beside: Mapping[str, Difference]) -> RecordChange | None:
         return None
     why = f"{'more' if way == RISE else 'fewer'} conversations begin with an answer out of documents"
     ask = "are answers stamped before their questions?" if way == RISE else "were they stamped before their questions?"
-    return RecordChange(why, _TIMED, 1.0, f"{why}, by {abs(early.value):.0%} of answers: {ask}")
+    return RecordChange(why, _TIMED, 1.0, _note(early, f"{why}, by {abs(early.value):.0%} of answers: {ask}"))
 
 
 def _others_asked(beside: Mapping[str, Difference], ratio: float) -> RecordChange | None:
