@@ -143,6 +143,16 @@ def acknowledges(response: str) -> bool:
     return len(text) <= _BRIEF and bool(_table("patterns", "acknowledgement").match(_encode(_plain(text))))
 
 
+def ends_idle(response: str) -> bool:
+    """Say whether a line tells that a chat in which nobody wrote is over.
+
+    >>> ends_idle("This chat timed out after 15 minutes of inactivity."), ends_idle("The request timed out.")
+    (True, False)
+    """
+    text = response.strip()
+    return len(text) <= _OPENING and bool(_table("patterns", "idle").match(_encode(_plain(text))))
+
+
 def hands_over(response: str) -> bool:
     """Say whether an answer that is none puts the user through to somebody.
 

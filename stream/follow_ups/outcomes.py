@@ -11,12 +11,12 @@ from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn, exchange
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.follow_ups.commands import obeys
-from turnsignal.stream.follow_ups.failures import acknowledges
+from turnsignal.stream.follow_ups.failures import acknowledges, ends_idle
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.sentences import opened, tells
 from turnsignal.stream.records.scores import ConversationOutcome
 
-VERSION = 6  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
+VERSION = 7  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
 
 #: The score `conversation`; `silent` is unscored.
 VALUES = {
@@ -35,7 +35,7 @@ class Outcomes:
 
     def find(self, state: Conversation) -> ConversationOutcome | None:
         """Return the outcome of a conversation that is over; None where neither a user nor the assistant spoke."""
-        kept = state.kept
+        kept = self._without_closing_lines(state.kept)
         last = next((at for at in range(len(kept) - 1, -1, -1) if kept[at].role == ASSISTANT), None)
         if last is None and state.last_evicted_response is None and not any(turn.role == USER for turn in kept):
             return None
@@ -46,6 +46,16 @@ class Outcomes:
         if _ended_unhappily(state):
             return ConversationOutcome.ABANDONED
         return ConversationOutcome.CLARIFIED if state.clarifications else ConversationOutcome.RESOLVED
+
+    def _without_closing_lines(self, kept: Sequence[KeptTurn]) -> Sequence[KeptTurn]:
+        """Leave out what closes an idle chat, behind an answer or what expects none: it takes nothing back."""
+        while len(kept) > 1 and kept[-1].role == ASSISTANT and ends_idle(kept[-1].text):
+            before = kept[:-1]
+            answer = next((at for at in range(len(before) - 1, -1, -1) if before[at].role == ASSISTANT), None)
+            if answer is None or (before[-1].role != ASSISTANT and not self._takes_leave(before, answer)):
+                return kept
+            kept = before
+        return kept
 
     def _is_unanswered(self, kept: Sequence[KeptTurn], last: int | None) -> bool:
         """Say whether the last answer is none, or the last message has none; last: where the last answer stands.

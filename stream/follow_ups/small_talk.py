@@ -10,7 +10,7 @@ from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.pairing import ASSISTANT, TOGETHER, KeptTurn, asked, exchange
 from turnsignal.stream.follow_ups.commands import obeys
 from turnsignal.stream.follow_ups.contexts import CLOSING
-from turnsignal.stream.follow_ups.failures import acknowledges
+from turnsignal.stream.follow_ups.failures import acknowledges, ends_idle
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.sentences import WORDS
 from turnsignal.stream.text.wordplay import words_of
@@ -23,17 +23,37 @@ def is_small_talk(kept: Sequence[KeptTurn], rules: FollowUpRules) -> bool:
     if not text or len(text) > CLOSING or "?" in text:
         return False
     words = words_of(text.casefold())
+    if not words:
+        return False  # a text that was hidden ("***") may have asked anything
     if all(word in WORDS["small_talk"] or not any(map(str.isalpha, word)) for word in words):
         return True
     answered = next((at for at in range(begin - 1, -1, -1) if kept[at].role == ASSISTANT), None)
+    return _closes(Exchange("", "", text) if answered is None else exchange(kept, answered, text), rules)
+
+
+def is_reply(text: str, rules: FollowUpRules) -> bool:
+    """Say whether a text thanks or takes leave, as what stands behind an answer does, and no first message.
+
+    >>> is_reply("Thanks, that worked!", FollowUpRules()), is_reply("Hello!", FollowUpRules())
+    (True, False)
+    """
+    return len(text) <= CLOSING and "?" not in text and _closes(Exchange("", "", text), rules)
+
+
+def _closes(said: Exchange, rules: FollowUpRules) -> bool:
     try:
-        return rules.read(Exchange("", "", text) if answered is None else exchange(kept, answered, text)).closes
+        return rules.read(said).closes
     except Exception:  # a rule that fails is our bug, and no reason to take a question for none
         return False
 
 
 def suffices(response: str, kept: Sequence[KeptTurn], rules: FollowUpRules) -> bool:
-    """Say whether no more than an "OK" is an answer: to a command, and to small talk; kept: turns before the answer."""
+    """Say whether no more than that is due: an "OK" to a command or a thanks, a closing line behind an answer or those.
+
+    kept: turns before the answer.
+    """
+    if ends_idle(response):
+        return bool(kept) and (kept[-1].role == ASSISTANT or is_small_talk(kept, rules))
     if not acknowledges(response):
         return False
     begin, end = asked(kept, len(kept))

@@ -14,14 +14,18 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import accumulate, islice
 from typing import NamedTuple
+from zlib import crc32
 
 from turnsignal.stream.statistics.exact import fisher
 from turnsignal.stream.statistics.intervals import Difference, Estimate, difference, rate
 from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.text.spoken_languages import language_name
+from turnsignal.stream.text.wordplay import words_of
 
 _READ = 2_000  #: characters of an answer by which it is told from others
 _SHOWN = 80  #: characters of it that are shown, in lower case and without numbers
+_BUCKETS = 256  #: that words of questions are counted by
+_WORDS_READ = 64  #: of a question, in its first characters
 _MOST_TEXTS = 2_000  #: texts of a release that are counted; beyond, the rarer half is forgotten
 _MOST_DOCUMENTS = 4_000  #: documents of a release that are counted; beyond, the rarer half is forgotten
 _DOCUMENTS_READ = 20  #: of an answer
@@ -35,13 +39,15 @@ _VARIES = re.compile(r"\[[^\]\n]{0,80}\]|[0-9]+")
 class FirstAnswer(NamedTuple):
     """The first answer of a conversation: platform, `length_step`, and a digest of its text with its beginning.
 
-    documents: digests of those that the conversation got first, be it with a later answer.
+    documents: digests of those that the conversation got first, be it with a later answer; words: of the question that
+    it answers, each by the number of its bucket.
     """
 
     platform: str
     length: int
     text: str
     documents: tuple[str, ...] = ()
+    words: bytes = b""
 
     @property
     def length_share(self) -> float:
@@ -57,11 +63,13 @@ class FirstAnswer(NamedTuple):
         return other if other.length > self.length else self
 
 
-def first_answer(platform: str | None, text: str) -> FirstAnswer:
+def first_answer(platform: str | None, text: str, question: str = "") -> FirstAnswer:
     """Return what is kept of a first answer; citations and numbers do not tell two texts apart."""
     alike = " ".join(_VARIES.sub(" ", text[:_READ].casefold()).split())
     digest = blake2b(alike.encode(), digest_size=6).hexdigest()
-    return FirstAnswer(platform or "none", length_step(len(text)), f"{digest} {alike[:_SHOWN]}")
+    words = islice(dict.fromkeys(words_of(question[:_READ].casefold())), _WORDS_READ)
+    buckets = bytes({crc32(word.encode("utf-8", "surrogatepass")) % _BUCKETS for word in words})
+    return FirstAnswer(platform or "none", length_step(len(text)), f"{digest} {alike[:_SHOWN]}", words=buckets)
 
 
 def first_documents(names: Iterable[str]) -> tuple[str, ...]:
@@ -85,7 +93,7 @@ class FirstAnswers:
     """The first answers of one release: how many of each platform, length and text, and to users of which language.
 
     languages: of those whose messages tell it; documents: how many conversations got each; searched: how many got any;
-    retrieved: how many documents those got.
+    retrieved: how many documents those got; words: how many questions have a word of each bucket.
     """
 
     platforms: Counter[str] = field(default_factory=Counter)
@@ -95,6 +103,7 @@ class FirstAnswers:
     documents: Counter[str] = field(default_factory=Counter)
     searched: int = 0
     retrieved: int = 0
+    words: Counter[int] = field(default_factory=Counter)
 
     @property
     def n(self) -> int:
@@ -108,6 +117,7 @@ class FirstAnswers:
             self.languages[language] += 1
         self.lengths[answer.length] += 1
         self.texts[answer.text] += 1
+        self.words.update(answer.words)
         if answer.documents:
             self.documents.update(answer.documents)
             self.searched += 1
@@ -120,6 +130,7 @@ class FirstAnswers:
         self.languages.update(other.languages)
         self.lengths.update(other.lengths)
         self.texts.update(other.texts)
+        self.words.update(other.words)
         self.documents.update(other.documents)
         self.searched += other.searched
         self.retrieved += other.retrieved
@@ -200,6 +211,17 @@ class FirstAnswers:
         """Say which language's share of users moved most, "" where none is shown to have moved."""
         code, became, was = _most_shifted(self.languages, before.languages)
         return f"{became:.0%} of the users write {language_name(code)}, {was:.0%} before" if code else ""
+
+    def other_words(self, before: "FirstAnswers") -> float:
+        """Return how far the share of questions with a word moved most; 0 where none is shown to have moved."""
+        if not self.n or not before.n:
+            return 0.0
+        changes = [
+            difference(rate(self.words[at], self.n), rate(before.words[at], before.n))
+            for at in sorted(self.words.keys() | before.words.keys())
+        ]
+        shown = [abs(change.value) for change in changes if change.p * len(changes) <= PROMISE]
+        return max(shown, default=0.0)
 
     def _below(self, step: int) -> Estimate:
         return rate(sum(n for length, n in self.lengths.items() if length < step), self.n)

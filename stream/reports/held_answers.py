@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from turnsignal.stream.checks.protocol import Result
-from turnsignal.stream.conversations.pairing import ASKED, USER, KeptTurn, asked, insertion_index, prompted
+from turnsignal.stream.conversations.pairing import ASKED, TOGETHER, USER, KeptTurn, asked, insertion_index, prompted
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.follow_ups.failures import asks_back, hands_over
-from turnsignal.stream.follow_ups.small_talk import is_small_talk, suffices
+from turnsignal.stream.follow_ups.small_talk import is_reply, is_small_talk, suffices
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.pipeline.scoring import Scored
 from turnsignal.stream.records.turns import Turn
@@ -19,19 +19,19 @@ from turnsignal.stream.reports.answer_runs import RunTurn
 from turnsignal.stream.reports.closing_habits import closing_question
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
 from turnsignal.stream.reports.question_language import match_languages
-from turnsignal.stream.reports.scales import CHARACTERS, DOCUMENTS_GIVEN, SECONDS
+from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
 from turnsignal.stream.reports.worst import WorstExchange
 from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     BEFORE_ASKED,
+    BEGUN_BEHIND,
     CHECKS_APPLIED,
     CITATIONS,
     CITES_ALL,
     CITES_TOP,
     DOCUMENTS,
     FAILED,
-    FIRST_QUESTION,
     FOLLOWED,
     IN_PARTS,
     SAME_LANGUAGE,
@@ -93,8 +93,8 @@ class HeldAnswer(NamedTuple):
         return self if self.run.failed else self._without(FAILED, WITH_DOCUMENTS)
 
     def followed(self) -> "HeldAnswer":
-        """Return this answer as one behind which its user wrote again."""
-        return self._replace(beside={**self.beside, FOLLOWED: 1.0})
+        """Return this answer as one behind which its user wrote again, where it answers what was asked."""
+        return self._replace(beside={**self.beside, FOLLOWED: 1.0}) if FOLLOWED in self.beside else self
 
     def opening(self, before: FirstAnswer | None) -> FirstAnswer | None:
         """Return what is kept of the first answer with this one; before: without it, None where it is the first."""
@@ -134,8 +134,9 @@ class AnswerReader:
         is_asked = state.prompted_before or prompted(state.kept, insertion_index(state.kept, turn.time))
         beside = self._derive(state, turn, scored, failed=failed)
         beside[BEFORE_ASKED] = not is_asked and bool(turn.retrieved)
-        if (length := _first_question(state)) is not None:
-            beside[FIRST_QUESTION] = CHARACTERS.fraction(length)
+        question = _first_question(state)
+        if question:
+            beside[BEGUN_BEHIND] = is_reply(question, self._suite.follow_up_rules)
         return HeldAnswer(
             turn.turn_id,
             turn.time,
@@ -145,7 +146,7 @@ class AnswerReader:
             scored.scorers,
             scored.values,
             beside,
-            first_answer(turn.platform, turn.text) if before is None else None,
+            first_answer(turn.platform, turn.text, question) if before is None else None,
             first_documents(document.doc_id for document in names),
             worst,
             broken,
@@ -155,10 +156,10 @@ class AnswerReader:
 
     def _derive(self, state: Conversation, turn: Turn, scored: Scored, *, failed: bool) -> dict[str, float]:
         """Return the figures of an answer that no scorer gives."""
-        figures: dict[str, float] = {IN_PARTS: 0.0, FOLLOWED: 0.0}
+        figures: dict[str, float] = {IN_PARTS: 0.0}
         is_asked = not is_small_talk(state.kept, self._suite.follow_up_rules)
         if failed or is_asked:
-            figures[FAILED] = failed
+            figures[FAILED], figures[FOLLOWED] = failed, 0.0
             if not asks_back(turn.text):
                 figures[WITH_DOCUMENTS] = bool(turn.retrieved)
         if scored.findings and FAILED in figures:  # few checks bind what answers a "thanks"
@@ -205,9 +206,9 @@ def in_order(kept: Sequence[KeptTurn], held: HeldAnswer, answer: HeldAnswer) -> 
     return earlier, later, bool(asked)
 
 
-def _first_question(state: Conversation) -> int | None:
-    """Return how many characters the user wrote before any answer to it; None where this is no answer to that."""
+def _first_question(state: Conversation) -> str:
+    """Return what the user wrote before any answer to it; "" where this is no answer to that."""
     begin, end = asked(state.kept, len(state.kept))
     if begin == end or state.forgot_turns or any(turn.role in ASKED for turn in state.kept[:begin]):
-        return None
-    return sum([len(turn.text) for turn in state.kept[begin:end]])
+        return ""
+    return TOGETHER.join([turn.text for turn in state.kept[begin:end]])

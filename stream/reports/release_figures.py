@@ -6,14 +6,13 @@ from typing import Any, NamedTuple
 
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.measures import parse_measure
-from turnsignal.stream.reports.scales import CHARACTERS, DOCUMENTS_GIVEN, QUESTIONS_ASKED, SECONDS
+from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, QUESTIONS_ASKED, SECONDS
 from turnsignal.stream.reports.user_spread import UserSpread, compared_estimates
 from turnsignal.stream.statistics.claims import Claim
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     CITATIONS,
     DOCUMENTS,
-    FIRST_QUESTION,
     QUESTIONS,
     WASTED,
 )
@@ -30,7 +29,6 @@ SCALES = {
     DOCUMENTS: DOCUMENTS_GIVEN,
     CITATIONS: DOCUMENTS_GIVEN,
     QUESTIONS: QUESTIONS_ASKED,
-    FIRST_QUESTION: CHARACTERS,
     ANSWER_SECONDS: SECONDS,
 }  #: of figures that are no shares
 

@@ -40,11 +40,11 @@ from turnsignal.stream.statistics.conversation_length import ConversationLength
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     BEFORE_ASKED,
+    BEGUN_BEHIND,
     CHANGED,
     CITES_TOP,
     DOCUMENTS,
     FAILED,
-    FIRST_QUESTION,
     FOLLOWED,
     FREE_CONVERSATIONS,
     OUTCOMES,
@@ -155,11 +155,10 @@ class ReleasePair:
         scale = SCALES[QUESTIONS]
         for habit in REPLIES:
             differences.pop(habit, None)
-        beside = {
-            name: differences.pop(name) for name in (FOLLOWED, BEFORE_ASKED, FIRST_QUESTION) if name in differences
-        }
-        longer = 1 + SCALES[FIRST_QUESTION].change(beside[FIRST_QUESTION].value) if FIRST_QUESTION in beside else 1.0
-        changes = record_changes(differences, beside, longer)
+        recorded = (FOLLOWED, BEFORE_ASKED, BEGUN_BEHIND)
+        beside = {name: differences.pop(name) for name in recorded if name in differences}
+        others = self.after.first_answers.other_words(self.before.first_answers)
+        changes = record_changes(differences, beside, others)
         unheard = differences.pop(UNHEARD, None)
         traffic = _traffic(self.after.first_answers, self.before.first_answers)
         within = self._within(traffic.parts) if traffic.shifted else {}

@@ -45,7 +45,6 @@ class LogScale(NamedTuple):
 
 
 SECONDS = LogScale(0.05, 3600.0, "s", 3)  #: until an answer
-CHARACTERS = LogScale(1.0, 1_000_000.0, "characters", 1, counts=True)  #: of a message
 QUESTIONS_ASKED = LogScale(1.0, 1000.0, "questions", 3, counts=True)  #: in a conversation that has any
 #: to an answer that got any, and cited by one that cites any
 DOCUMENTS_GIVEN = LogScale(1.0, 1000.0, "documents", 3, counts=True)

@@ -15,9 +15,9 @@ CITES_TOP = "cites_from_top"  #: of the same that cite any: share whose citation
 CITATIONS = "citations_per_answer"  #: how many of its documents an answer cites, of answers that cite any
 IN_PARTS = "answers_in_parts"  #: share of answers that come in several turns, all with documents or all without
 QUESTIONS = "questions_per_conversation"  #: that are answered, small talk left out
-FOLLOWED = "answers_followed"  #: share of answers behind which their user wrote again, whatever it was
+FOLLOWED = "answers_followed"  #: share of answers to questions behind which their user wrote again
 BEFORE_ASKED = "answers_before_questions"  #: share of answers that come out of documents before any question
-FIRST_QUESTION = "first_question_characters"  #: how many the first message of a conversation that is answered has
+BEGUN_BEHIND = "begun_with_thanks"  #: share of conversations whose first message that is answered is a thanks or leave
 WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
 SAME_LANGUAGE = (
     "same_language"  #: share of answers in the language of the message that they answer, where both are told
@@ -78,7 +78,7 @@ LEAST = {
     CITATIONS: 0.032,
     QUESTIONS: 0.032,
     BEFORE_ASKED: 0.1,
-    FIRST_QUESTION: 0.008,  # a tenth longer or shorter, on its scale
+    BEGUN_BEHIND: 0.03,
     CITES_ALL: 0.03,
     IN_PARTS: 0.03,
     SHORT_FIRST: 0.03,

@@ -12,10 +12,12 @@ from turnsignal.stream.records.scores import FOLLOW_UP
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     BEFORE_ASKED,
+    BEGUN_BEHIND,
     BY_USERS,
+    FAILED,
     FALL,
-    FIRST_QUESTION,
     FOLLOWED,
+    FREE_CONVERSATIONS,
     IN_PARTS,
     LEAST,
     RISE,
@@ -31,35 +33,37 @@ _SURE = (
     0.001  #: p from which on a change of the record is said by itself; what it explains is claimed less from 0.05 on
 )
 _OF_EACH = 2.0  #: conversations that are silent or not for each answer whose follow-up is hidden: most have two answers
-_HEARD = frozenset(("silent", "resolved"))  #: what depends on that a follow-up is read, whatever it says
-_TIMED = frozenset((*BY_USERS, "unanswered", UNANSWERED_OF_ALL, ANSWER_SECONDS, WITH_DOCUMENTS))
+_OF_WORDS = 3.0  #: questions for each with one word: what tells a topic stands in a third of its questions
+#: what depends on that a follow-up is read, whatever it says; a thanks that is hidden looks like a question, too
+_HEARD = ("silent", "resolved", "unanswered", FREE_CONVERSATIONS)
+_BY_CONVERSATION = (*_HEARD, "abandoned", UNANSWERED_OF_ALL)
+_TIMED = (*BY_USERS, "unanswered", UNANSWERED_OF_ALL, ANSWER_SECONDS, WITH_DOCUMENTS)
 
 
 class RecordChange(NamedTuple):
     """One change of what was asked or written down.
 
-    why: in words; figures: that it may move; most: as far as that; note: a sentence of its own, "" for none.
+    why: in words; most: figures that it may move → how far; note: a sentence of its own, "" for none.
     """
 
     why: str
-    figures: frozenset[str]
-    most: float = 1.0
+    most: Mapping[str, float]
     note: str = ""
 
     def accounts_for(self, name: str, delta: Difference) -> bool:
         """Say whether a figure may have moved as far by that alone."""
-        return name in self.figures and abs(delta.value) <= self.most
+        return abs(delta.value) <= self.most.get(name, -1.0)
 
 
 def record_changes(
-    deltas: Mapping[str, Difference], beside: Mapping[str, Difference], ratio: float
+    deltas: Mapping[str, Difference], beside: Mapping[str, Difference], words: float
 ) -> list[RecordChange]:
     """Return how the record of a release differs from that of the release before.
 
-    deltas: after − before of every figure; beside: of `FOLLOWED`, `BEFORE_ASKED` and `FIRST_QUESTION`, where known;
-    ratio: how many times as long the last one's mean is.
+    deltas: after − before of every figure; beside: of `FOLLOWED`, `BEFORE_ASKED` and `BEGUN_BEHIND`, where known;
+    words: how far the share of first questions with a word moved most.
     """
-    changes = [_unread(deltas, beside), _in_a_row(deltas), _too_early(beside), _others_asked(beside, ratio)]
+    changes = [_unread(deltas, beside), _in_a_row(deltas), _too_early(beside), _apart(beside), _others_asked(words)]
     return [change for change in changes if change is not None]
 
 
@@ -79,7 +83,7 @@ def _unread(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) 
     words = "more" if way == RISE else "fewer"
     why = f"{words} of the messages behind answers can be read"
     ask = "are users' texts hidden in the log, or in other languages?" if way == FALL else "were they hidden before?"
-    return RecordChange(why, _HEARD, _OF_EACH * by, _note(read, f"{why}, by {by:.0%} of answers: {ask}"))
+    return RecordChange(why, dict.fromkeys(_HEARD, _OF_EACH * by), _note(read, f"{why}, by {by:.0%} of answers: {ask}"))
 
 
 def _in_a_row(deltas: Mapping[str, Difference]) -> RecordChange | None:
@@ -92,7 +96,7 @@ def _in_a_row(deltas: Mapping[str, Difference]) -> RecordChange | None:
     why = f"{'more' if way == RISE else 'fewer'} answers come several in a row"
     ask = "do they come in several messages now, or are messages of users missing?" if way == RISE else ""
     note = _note(parts, f"{why}, by {abs(parts.value):.0%} of answers: {ask}") if ask else ""
-    return RecordChange(why, _HEARD, _OF_EACH * abs(parts.value), note)
+    return RecordChange(why, dict.fromkeys(_HEARD, _OF_EACH * abs(parts.value)), note)
 
 
 def _too_early(beside: Mapping[str, Difference]) -> RecordChange | None:
@@ -104,15 +108,24 @@ def _too_early(beside: Mapping[str, Difference]) -> RecordChange | None:
         return None
     why = f"{'more' if way == RISE else 'fewer'} conversations begin with an answer out of documents"
     ask = "are answers stamped before their questions?" if way == RISE else "were they stamped before their questions?"
-    return RecordChange(why, _TIMED, 1.0, _note(early, f"{why}, by {abs(early.value):.0%} of answers: {ask}"))
+    # Answers without a question are no answers, but where they fail: of fewer, more do.
+    most = {**dict.fromkeys(_TIMED, 1.0), FAILED: abs(early.value) / 3}
+    return RecordChange(why, most, _note(early, f"{why}, by {abs(early.value):.0%} of answers: {ask}"))
 
 
-def _others_asked(beside: Mapping[str, Difference], ratio: float) -> RecordChange | None:
-    length = beside.get(FIRST_QUESTION)
-    if length is None:
+def _apart(beside: Mapping[str, Difference]) -> RecordChange | None:
+    behind = beside.get(BEGUN_BEHIND)
+    if behind is None:
         return None
-    if not moved(length, RISE if length.value > 0 else FALL, LEAST[FIRST_QUESTION]):
+    way = RISE if behind.value > 0 else FALL
+    if not moved(behind, way, LEAST[BEGUN_BEHIND]):
         return None
-    return RecordChange(
-        f"other questions are asked: first ones are {ratio:.1f} times as long", frozenset((WITH_DOCUMENTS,))
-    )
+    why = f"{'more' if way == RISE else 'fewer'} conversations begin with a thanks"
+    ask = "does each message have a conversation of its own?" if way == RISE else "did messages have one each?"
+    note = _note(behind, f"{why}, {abs(behind.value):.0%} of them: {ask}")
+    return RecordChange(why, dict.fromkeys(_BY_CONVERSATION, 1.0), note)
+
+
+def _others_asked(words: float) -> RecordChange | None:
+    why = f"other questions are asked: of the first ones, {words:.0%} more, or fewer, hold a certain word"
+    return RecordChange(why, {WITH_DOCUMENTS: _OF_WORDS * words}) if words else None

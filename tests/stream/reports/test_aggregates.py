@@ -674,7 +674,7 @@ def test_a_log_that_begins_to_hide_what_users_write_makes_no_release_worse_and_i
     assert not {"better", "worse"} & {change["verdict"] for change in deltas.values()}
     (note,) = notes
     assert note.startswith("fewer of the messages behind answers can be read")
-    assert not {"answers_followed", "answers_before_questions", "first_question_characters"} & deltas.keys()
+    assert not {"answers_followed", "answers_before_questions", "begun_with_thanks"} & deltas.keys()
 
 
 def test_answers_that_are_stamped_before_their_questions_make_no_release_worse_and_are_said() -> None:
@@ -692,3 +692,67 @@ def test_users_who_leave_are_silent_though_what_they_would_have_written_cannot_b
     ]
     deltas, notes = recorded(*chat(0, "v1", question, behind), *gone)
     assert (deltas["silent"]["verdict"], notes) == ("worse", [])
+
+
+def test_a_conversation_for_each_message_makes_no_release_worse_and_is_said() -> None:
+    def thanked(first: int, version: str, *, apart: bool) -> list[bytes]:
+        lines = []
+        for at in range(40):
+            documents = [{"doc_id": "d1"}]
+            texts = ["How do I reset my password?", "Open Settings [d1].", "Thanks, that worked!", "You're welcome!"]
+            for number, text in enumerate(texts):
+                name = f"{version}-{at}" + f"-{number // 2}" * apart
+                more = {"version": version, "retrieved": documents if number == 1 else []} if number % 2 else {}
+                lines.append(turn(name, number, ("user", "assistant")[number % 2], text, first + at, **more))
+        return lines
+
+    deltas, notes = recorded(*thanked(0, "v1", apart=False), *thanked(100, "v2", apart=True))
+    assert (deltas["silent"]["value"], deltas["resolved"]["value"]) == (1.0, -1.0)
+    assert not {"better", "worse"} & {change["verdict"] for change in deltas.values()}
+    assert notes == [
+        "more conversations begin with a thanks, 50% of them: does each message have a conversation of its own?"
+    ]
+
+
+def test_where_questions_move_to_what_needs_no_documents_search_is_no_worse() -> None:
+    def asked_for(first: int, version: str, question: str, answer: str, documents: list[str]) -> list[bytes]:
+        more = {"version": version, "retrieved": [{"doc_id": name} for name in documents]}
+        lines = []
+        for at in range(40):
+            lines.append(turn(f"{version}-{at}", 0, "user", question, first + at, version=None))
+            lines.append(turn(f"{version}-{at}", 1, "assistant", answer, first + at, **more))
+        return lines
+
+    password = ("How do I reset my password?", "Open Settings [d1].", ["d1"])
+    code = ("Why does this loop never end: while True: pass", "It has no break, so nothing ends it.", list[str]())
+    deltas, _ = recorded(*asked_for(0, "v1", *password), *asked_for(100, "v2", *code))
+    assert (deltas["answers_with_documents"]["value"], deltas["answers_with_documents"]["verdict"]) == (-1.0, "changed")
+    deltas, _ = recorded(*asked_for(0, "v1", *password), *asked_for(100, "v2", password[0], password[1], []))
+    assert deltas["answers_with_documents"]["verdict"] == "worse", "of the same questions none finds anything now"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "This chat timed out after 15 minutes of inactivity.",
+        "Session timed out.",
+        "Connection closed.",
+        "Der Chat wurde wegen Zeitüberschreitung beendet.",
+        "La sesión ha expirado por inactividad.",
+    ],
+)
+def test_a_line_that_closes_an_idle_chat_takes_nothing_back_of_the_answer(line: str) -> None:
+    question, behind = "How do I reset my password?", "And how long does that take?"
+    lines = chat(100, "v2", question, behind)
+    closing = [turn(f"v2-{at}", 59, "assistant", line, 115 + at, version="v2") for at in range(40)]
+    deltas, _ = recorded(*chat(0, "v1", question, behind), *lines, *closing)
+    assert not {"better", "worse"} & {change["verdict"] for change in deltas.values()}
+
+
+@pytest.mark.parametrize("line", ["This chat timed out after 15 minutes of inactivity.", "Session timed out."])
+def test_a_line_that_closes_an_idle_chat_is_no_answer_to_a_question(line: str) -> None:
+    lines = chat(100, "v2", "How do I reset my password?", "And how long does that take?")
+    asked = [one for one in lines if orjson.loads(one)["role"] == "user"]
+    instead = [turn(f"v2-{at}", n, "assistant", line, 100 + at, version="v2") for at in range(40) for n in (30, 50)]
+    (row,) = summary(*asked, *instead)["quality"]
+    assert (row["figures"]["failed"]["value"], row["figures"]["unanswered"]["value"]) == (1.0, 1.0)

@@ -14,8 +14,8 @@ def delta(value: float, p: float = 1e-9) -> Difference:
 NOBODY_HEARD = {"coverage(follow_up)": delta(-0.5), "silent": delta(0.5), "resolved": delta(-0.4)}
 
 
-def verdicts(deltas: dict[str, Difference], **beside: Difference) -> dict[str, str]:
-    changes = record_changes(deltas, beside, 0.5)
+def verdicts(deltas: dict[str, Difference], words: float = 0.0, **beside: Difference) -> dict[str, str]:
+    changes = record_changes(deltas, beside, words)
     return {name: one.change for name, one in claims(deltas, {}, "", 0.01, (), changes=changes).items()}
 
 
@@ -52,12 +52,21 @@ def test_answers_that_come_before_their_questions_tell_no_time_and_nothing_of_wh
     deltas = {name: delta(0.4) for name in ("unanswered", "answer_seconds", "abandoned", "failed")}
     said = verdicts(deltas, answers_before_questions=delta(0.3))
     assert said == {"unanswered": "changed", "answer_seconds": "changed", "abandoned": "changed", "failed": "worse"}
+    few_fail = verdicts({"failed": delta(0.09)}, answers_before_questions=delta(0.3))
+    assert few_fail == {"failed": "changed"}, "of fewer answers that count, more fail"
     assert verdicts(deltas, answers_before_questions=delta(0.05))["unanswered"] == "worse"
 
 
-@pytest.mark.parametrize(("length", "verdict"), [(delta(-0.02), "changed"), (delta(-0.02, 0.3), "worse")])
+@pytest.mark.parametrize(("words", "verdict"), [(0.0, "worse"), (0.1, "worse"), (0.2, "changed")])
 def test_other_questions_need_other_shares_of_documents_and_are_answered_no_worse_for_it(
-    length: Difference, verdict: str
+    words: float, verdict: str
 ) -> None:
-    said = verdicts({"answers_with_documents": delta(-0.4), "failed": delta(0.2)}, first_question_characters=length)
+    said = verdicts({"answers_with_documents": delta(-0.4), "failed": delta(0.2)}, words)
     assert said == {"answers_with_documents": verdict, "failed": "worse"}
+
+
+def test_messages_with_a_conversation_each_are_no_users_who_leave() -> None:
+    deltas = {"silent": delta(0.6), "resolved": delta(-0.4), "clarification_free": delta(-0.2)}
+    said = verdicts(deltas, begun_with_thanks=delta(0.1))
+    assert said == {"silent": "changed", "resolved": "changed", "clarification_free": "worse"}
+    assert verdicts(deltas, begun_with_thanks=delta(0.02))["silent"] == "worse"
