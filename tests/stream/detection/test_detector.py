@@ -62,15 +62,15 @@ def copied(detector: Detector) -> Detector:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["score", "binary"])
-def test_without_a_change_every_one_of_ten_histories_keeps_both_promises(kind: str) -> None:
+def test_without_a_change_every_one_of_twenty_histories_keeps_both_promises(kind: str) -> None:
     """21 days each, of which the first tells what is usual: 20 days in which 2.9 tickets are promised at most."""
     counts = []
-    for seed in range(10):
+    for seed in range(20):
         called = fed(Detector(), traffic(seed, 21.0, 2_000.0, kind))
         counts.append([sum(one.tier == tier and one.direction == LOWER for one in called) for tier in (TICKET, PAGE)])
     assert max(tickets for tickets, _ in counts) <= 2
     assert max(pages for _, pages in counts) <= 1
-    assert sum(tickets for tickets, _ in counts) <= 8  # of the 28 that are promised: thresholds are bounds
+    assert sum(tickets for tickets, _ in counts) <= 12  # of the 57 that are promised: thresholds are bounds
 
 
 @pytest.mark.slow
