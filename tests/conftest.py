@@ -1,7 +1,8 @@
-"""What holds for all tests: how many examples Hypothesis tries in `make check`, and when Python looks for garbage."""
+"""What holds for all tests: how many examples Hypothesis tries, what comes first, when Python looks for garbage."""
 
 import gc
 
+import pytest
 from hypothesis import settings
 
 # Nothing is asserted of times: a machine may be busy.
@@ -12,6 +13,14 @@ settings.load_profile("whole")
 
 def pytest_configure() -> None:
     gc.disable()  # while thousands of tests are collected, all of which stay: it took half of the time
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put first the files of which all tests are slow: processes that take what comes next end together then."""
+    slow: dict[object, bool] = {}
+    for item in items:
+        slow[item.path] = slow.get(item.path, True) and item.get_closest_marker("slow") is not None
+    items.sort(key=lambda item: not slow[item.path])
 
 
 def pytest_collection_finish() -> None:

@@ -45,13 +45,13 @@ _OPENMETRICS = "application/openmetrics-text"
 class Story:
     """What happened, under a job's name of its own.
 
-    hours: of traffic; kept_from: hour from which pages are kept; versions: that answer, one after the other; worse: the
-    hour at which the last version is released, whose retrieval is worse, None for never; assistants: who answers.
+    hours: of traffic; kept: hours from and to which pages are kept; versions: that answer, one after the other; worse:
+    the hour at which the last version is released, whose retrieval is worse, None for never; assistants: who answers.
     """
 
     job: str
     hours: float = 32.25
-    kept_from: float = 5.0
+    kept: Sequence[tuple[float, float]] = ((5.0, 32.25),)
     versions: Sequence[str] = ("2026-01-01",)
     worse: tuple[float, str] | None = (28.0, WORSE)
     assistants: Sequence[str] = ("support", "billing")
@@ -74,6 +74,10 @@ class Workers:
         self._series = SeriesProcessor({}, _TOPICS[WATCH][0], 0, policy=policy_of(suite))
         self._read = self._observed = 0
         self._verdicts: list[FakeRecord] = []
+
+    def close(self) -> None:
+        """Let go of what the judges ask with."""
+        self._judge.close()
 
     def work(self, records: Iterable[SimulatedRecord], time: float) -> None:
         """Work through a batch of turns, and through the observations that come of it."""
@@ -156,10 +160,11 @@ def record(story: Story, pages: Pages) -> None:
     workers = Workers(parse_suite(JUDGES).redacted_by(Redaction()))
     for time, records in _batches(story):
         workers.work(records, time)
-        if time >= story.start + story.kept_from * HOUR:
+        if any(begin <= (time - story.start) / HOUR <= end for begin, end in story.kept):
             for app, metrics in workers.pages.items():
                 page = metrics.render(_OPENMETRICS)[0].decode()
                 pages.keep(page, time, job=story.job, instance=f"localhost:{_PORTS[app]}")
+    workers.close()
 
 
 def _batches(story: Story) -> Iterator[tuple[float, list[SimulatedRecord]]]:
@@ -250,7 +255,7 @@ def _metrics(app: str, suite: Suite) -> WorkerMetrics:
 #: A day and more, with a release that retrieves worse.
 TOLD = Story("turnsignal")
 #: A few hours of one release.
-ONE_VERSION = Story("one", hours=6.0, kept_from=0.0, worse=None, assistants=("support",), rate=0.1)
+ONE_VERSION = Story("one", hours=6.0, kept=((0.0, 6.0),), worse=None, assistants=("support",), rate=0.1)
 #: More releases at once than a page has room for, some under names that somebody made up to do harm.
 MANY_VERSIONS = replace(
     ONE_VERSION,

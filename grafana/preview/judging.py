@@ -89,13 +89,18 @@ class JudgeWorker:
         )
         self._calls: list[ReservedCall] = []
         self._read = self._requests = 0
+        self._runner = asyncio.Runner()  # one for all batches: what a sender waits by belongs to one loop
+
+    def close(self) -> None:
+        """Let go of the loop that judges are asked on."""
+        self._runner.close()
 
     def work(self, outputs: Iterable[OutputRecord], time: float) -> list[FakeRecord]:
         """Judge what a score worker has queued, and return the verdicts as their topic delivers them."""
         queued = [out for out in outputs if out.topic == EXCHANGES]
         records = [FakeRecord(self._read + at, out.key, out.value, round(time * 1000)) for at, out in enumerate(queued)]
         self._read += len(records)
-        verdicts = asyncio.run(self._judge(records, time))
+        verdicts = self._runner.run(self._judge(records, time))
         self._measure(time)
         return verdicts
 

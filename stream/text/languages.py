@@ -28,7 +28,10 @@ _STRANGE = frozenset(
 _STRANGE -= frozenset("âî")  # French and Portuguese have these
 _LISTS = [*_KNOWN.values(), *_OTHER.values()]
 #: word → places in _LISTS of the languages that have it
-_SPEAKING = {word: [index for index, words in enumerate(_LISTS) if word in words] for word in _ANY_KNOWN | _ANY_OTHER}
+_SPEAKING: dict[str, list[int]] = {}
+for _index, _words in enumerate(_LISTS):
+    for _word in _words:
+        _SPEAKING.setdefault(_word, []).append(_index)
 _TELLING_LETTERS = 3  #: of a word that by itself tells that a message of three words or more is in another language
 _LATIN_END = "\u024f"
 

@@ -5,12 +5,14 @@ cost 110 µs instead of 5. So most are tried only where letters that they cannot
 filter); the few that have no such letters stand in a set of their own.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import re2
 
 NEVER = r"[^\s\S]"  #: matches nothing
+_SIGNS = re.compile(r"\\.|[][()|]", re.DOTALL)  #: what splitting an expression looks at; of our own expressions only
 
 
 class Patterns:
@@ -74,20 +76,17 @@ def _filtered(branches: Sequence[tuple[int, str]]) -> tuple[Any, list[int]]:
 
 def _branches(pattern: str) -> Iterator[str]:
     """Split an expression at its outermost alternatives."""
-    start = depth = at = 0
+    start = depth = 0
     in_class = False
-    while at < len(pattern):
-        letter = pattern[at]
-        if letter == "\\":
-            at += 1
-        elif in_class:
+    for sign in _SIGNS.finditer(pattern):  # 2,000 expressions are split at the start: letter by letter it takes 0.2 s
+        letter = sign[0]
+        if in_class:
             in_class = letter != "]"
         elif letter == "[":
             in_class = True
         elif letter in "()":
             depth += 1 if letter == "(" else -1
         elif letter == "|" and depth == 0:
-            yield pattern[start:at]
-            start = at + 1
-        at += 1
+            yield pattern[start : sign.start()]
+            start = sign.end()
     yield pattern[start:]

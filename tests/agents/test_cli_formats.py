@@ -94,8 +94,7 @@ def test_deviations_are_read_and_told_once_for_each_file_and_refused_when_strict
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("zipped", [False, pytest.param(True, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("as_is", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("zipped", "as_is"), [(False, False), (True, True)])
 def test_lines_that_deviate_give_the_rows_of_those_that_do_not(tmp_path: Path, zipped: bool, as_is: bool) -> None:
     """Whatever the number of processes."""
     knobs = Traffic(seed=5, turns=300, rate=1.0, disorder=0.1)

@@ -43,22 +43,28 @@ def is_linear(work: Callable[[int], int], sizes: tuple[int, int, int] = (250, 50
 
 
 def _grows_linearly(work: Callable[[int], int], sizes: tuple[int, int, int]) -> bool:
-    small, double, large = (work(size) for size in sizes)
-    return large <= 5 * small + 500 or large <= 2.5 * double + 500
+    small, double, large = sizes
+    most = work(large)
+    return most <= 500 or most <= 5 * work(small) + 500 or most <= 2.5 * work(double) + 500
 
 
 def ratio_of_times(call: Callable[[int], Callable[[], object]], small: int = 50_000, large: int = 200_000) -> float:
     """Return how many times longer a call takes at the large size: 4 where it is linear, 16 where it is the square.
 
-    call: given a size, prepares what is timed. 0 where the large one takes less than `TELLING`. The shortest of five
-    times stands for a call: what else a machine does makes a call longer and never shorter.
+    call: given a size, prepares what is timed. 0 where the large one takes less than `TELLING`. The shortest of a few
+    times stands for a call: what else a machine does makes a call longer and never shorter. So the large size, which
+    costs, is timed anew only while it seems to grow by more than the size does.
     """
     ready = call(large)
-    if min(seconds(ready), seconds(ready)) < TELLING:
+    if (longest := seconds(ready)) < TELLING:
         return 0.0
-    longest = min(seconds(ready) for _ in range(5))
-    ready = call(small)
-    return longest / max(min(seconds(ready) for _ in range(5)), 1e-3)
+    small_one = call(small)
+    shortest = max(min(seconds(small_one) for _ in range(5)), 1e-3)
+    for _ in range(6):
+        if longest <= 1.5 * large / small * shortest:
+            break
+        longest = min(longest, seconds(ready))
+    return longest / shortest if longest >= TELLING else 0.0
 
 
 def seconds(call: Callable[[], object]) -> float:

@@ -66,11 +66,12 @@ def take(copy: Path, step: Step) -> None:
 
 def pytest_in(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *arguments]
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("TURNSIGNAL_")}
+    left_out = ("TURNSIGNAL_", "PYTHONDONTWRITE")  # what one run compiles, the next one over the same copy reads
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(left_out)}
     return subprocess.run(
         command,
         cwd=copy,
-        env=environment | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
+        env=environment | {"PYTHONPATH": str(copy)},
         capture_output=True,
         text=True,
         check=False,

@@ -78,3 +78,12 @@ def test_a_batch_result_is_imported_from_where_it_is() -> None:
     ]
     addresses = {line.split()[1] for line in lines if re.match(r"from turnsignal\S* import .*\bBatchResult\b", line)}
     assert addresses == {"turnsignal.stream.pipeline.batch_result"}
+
+
+def test_what_needs_a_broker_stands_where_make_test_looks_for_it() -> None:
+    """To look through all the other tests for more takes each process longer than starting a broker."""
+    marked = {
+        path for path in (ROOT / "tests").rglob("test_*.py") if "pytest.mark." + "kafka" in path.read_text("utf-8")
+    }
+    assert {path.relative_to(ROOT).parts[1] for path in marked} == {"kafka"}
+    assert "-m kafka $(or $(ARGS),tests/kafka)" in (ROOT / "Makefile").read_text("utf-8")

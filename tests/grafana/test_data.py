@@ -5,6 +5,7 @@ import math
 import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +31,20 @@ STEP = 300.0
 #: Legends of what the simulated traffic has none of: eight documents are retrieved.
 NOT_IN_THE_STORY = {"11-20", "21+"}
 NOBODY = Story("nobody", hours=6.0)  #: a job that was never scraped
+SHOWN = 12.0  #: hours that are asked for, around the release
+#: No more pages than are read: those of these hours and, as some panels show what was a day before, of their end then.
+SEEN = replace(TOLD, kept=((6.5, TOLD.hours - 24.0), (TOLD.hours - SHOWN, TOLD.hours)))
+ALL = (SEEN, *(replace(story, kept=((story.hours - 3.0, story.hours),)) for story in (ONE_VERSION, MANY_VERSIONS)))
 
 every_panel = pytest.mark.parametrize(("name", "panel"), PANELS, ids=[f"{n}: {p['title']}" for n, p in PANELS])
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a Prometheus that has seen two days, a short time of one version, and one of too many."""
+    """The address of a Prometheus that has seen a release that is worse, one version for a short time, and too many."""
     directory: Path = tmp_path_factory.mktemp("prometheus")
     pages, file = Pages(), directory / "history.om"
-    for story in (TOLD, ONE_VERSION, MANY_VERSIONS):
+    for story in ALL:
         record(story, pages)
     pages.write(file)
     import_history(file, directory)
@@ -64,7 +69,7 @@ def answers(
 @every_panel
 def test_a_panel_has_data_and_no_value_that_is_none(address: str, name: str, panel: dict[str, Any]) -> None:
     for target in panel["targets"]:
-        found = answers(address, name, target, TOLD, 24.0)
+        found = answers(address, name, target, SEEN, SHOWN)
         assert found or target["legendFormat"] in NOT_IN_THE_STORY, f"no data: {target['expr']}"
         for labels, values in found:
             assert all(math.isfinite(float(value)) for value in values.values()), labels
@@ -75,12 +80,12 @@ def test_a_panel_that_shows_values_over_time_shows_them_to_the_end(
     address: str, name: str, panel: dict[str, Any]
 ) -> None:
     for target in panel["targets"]:
-        times = {time for _, values in answers(address, name, target, TOLD, 6.0) for time in values}
+        times = {time for _, values in answers(address, name, target, SEEN, 6.0) for time in values}
         assert target.get("instant") or len(times) >= 6 * 3600 / STEP * 0.9, target["expr"]
 
 
 @every_panel
-@pytest.mark.parametrize("story", [ONE_VERSION, MANY_VERSIONS], ids=lambda story: story.job)
+@pytest.mark.parametrize("story", ALL[1:], ids=lambda story: story.job)
 def test_one_version_and_too_many_with_hostile_names_are_asked_for_all_the_same(
     address: str, name: str, panel: dict[str, Any], story: Story
 ) -> None:
@@ -99,26 +104,33 @@ def test_a_dashboard_that_nothing_was_scraped_for_says_nothing(address: str, nam
 
 @pytest.mark.parametrize("name", BOARDS)
 def test_what_is_offered_is_offered_by_name(address: str, name: str) -> None:
-    begin = TOLD.end - 24 * 3600
-    values = chosen(BOARDS[name], address, begin, TOLD.end, job=TOLD.job)
+    begin = SEEN.end - SHOWN * 3600
+    values = chosen(BOARDS[name], address, begin, SEEN.end, job=SEEN.job)
     assert values["worker"] == "localhost:9108"
     assert values["version"] == values["assistant"] == ".*"
     assert values.get("scorer") != ""
 
 
+def test_the_judges_of_the_history_answer(address: str) -> None:
+    decided = 'sum by (outcome) (turnsignal_judge_verdicts_total{job="turnsignal"}) > 0'
+    found = ask(address, "query", query=decided, time=SEEN.end)["result"]
+    assert len(found) > 0
+    assert not {series["metric"]["outcome"] for series in found} & {"error", "provider", "parse", "timeout"}, found
+
+
 def test_a_release_is_marked_when_it_answers_first_and_not_again(address: str) -> None:
     (mark, *_) = [one for one in BOARDS["overview"]["annotations"]["list"] if one["name"] == "Releases"]
-    found = answers(address, "overview", mark["target"], TOLD, 10.0)
+    found = answers(address, "overview", mark["target"], SEEN, 10.0)
     assert {(labels["assistant"], labels["version"]) for labels, _ in found} == {
-        (name, WORSE) for name in TOLD.assistants
+        (name, WORSE) for name in SEEN.assistants
     }
     assert all(len(values) <= 3 for _, values in found)
 
 
 def test_the_change_that_the_release_brought_is_open(address: str) -> None:
     (panel,) = [panel for panel in BOARDS["overview"]["panels"] if panel["title"] == "What changed"]
-    found = answers(address, "overview", panel["targets"][0], TOLD, 24.0)
-    assert {labels["assistant"] for labels, _ in found} == set(TOLD.assistants)
+    found = answers(address, "overview", panel["targets"][0], SEEN, SHOWN)
+    assert {labels["assistant"] for labels, _ in found} == set(SEEN.assistants)
     assert {labels["direction"] for labels, values in found if float(max(values.values())) < 0} == {"lower"}
 
 

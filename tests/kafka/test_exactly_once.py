@@ -157,16 +157,16 @@ def read_outcome_letters(settings: Settings) -> list[Any]:
     return [(tuple(headers[name].decode() for name in place), one.key, one.value) for headers, one in said]
 
 
-@pytest.mark.parametrize("batch", [1, 7, 400])
-def test_the_oracle_says_the_same_whatever_the_batches(batch: int) -> None:
+def test_the_oracle_says_the_same_whatever_the_batches() -> None:
     turns: dict[int, list[Kept]] = {0: [], 1: []}
     records = [*((r.key, r.value) for r in make_traffic(2_500, 5)), *last_words(2)]
     for key, value in records:
         partition = partition_for(key or b"", 2)
         turns[partition].append(Kept(partition, len(turns[partition]), key, value, 4_000_000_000_000))
-    expected, found = (foretell(turns, make_suite(), "turns", batch=size) for size in (25, batch))
-    assert found == expected
+    expected = foretell(turns, make_suite(), "turns", batch=25)
     assert expected.count > 1_500
+    for size in (1, 7, 400):
+        assert foretell(turns, make_suite(), "turns", batch=size) == expected, size
 
 
 def test_without_transactions_nothing_is_lost_and_the_states_are_right(

@@ -15,7 +15,7 @@ from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.commands.proposing import LISTED, MAX_PROMPT, choose, write_suite
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.pipeline.scoring import ResponseScorer
-from turnsignal.stream.prompts.reader import read_prompt
+from turnsignal.stream.prompts.reader import MAX_PROPOSALS, read_prompt
 from turnsignal.stream.prompts.reading import PromptReading, Proposal
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.suite import parse_suite
@@ -55,7 +55,8 @@ PROMPTS = {
     "one long sentence": "Never use " + "a, " * 50_000,
     "unclosed": "```\nUse no commas. \"Never “ ` ' (" * 500,
 }
-THOUSANDS = " ".join(f'Use at most {n} words and never say "w{n}".' for n in range(10_000))
+#: ten times the checks that are taken of one prompt
+THOUSANDS = " ".join(f'Use at most {n} words and never say "w{n}".' for n in range(1_000))
 EVERY_PROMPT = [pytest.param(prompt, id=name) for name, prompt in PROMPTS.items()]
 EVERY_PROMPT += [pytest.param(THOUSANDS, id="thousands of sentences", marks=pytest.mark.slow)]
 
@@ -68,6 +69,7 @@ def test_the_suite_of_any_prompt_is_accepted(prompt: str) -> None:
     sure = [one.check for one in reading.proposals if one.doubt is None]
     assert sorted(part.check for part in suite.checks) == sorted(sure)
     assert set(tomllib.loads(text)) <= {"name", "exempt", "checks"}
+    assert len(suite.checks) <= MAX_PROPOSALS
     assert len(text) < 300_000
 
 

@@ -37,9 +37,18 @@ def play(
         lab.close()
 
 
-def follow(lab: Lab, script: Script, *, turns: int, seconds: float, workers: int = 2, outage: float = 60.0) -> None:
+def follow(
+    lab: Lab,
+    script: Script,
+    *,
+    turns: int,
+    seconds: float,
+    workers: int = 2,
+    outage: float = 60.0,
+    app: str = "all",
+) -> None:
     """Start workers, and feed turns while a script goes on."""
-    lab.start(workers)
+    lab.start(workers, app=app)
     settings = lab.settings
     scene = Scene(lab.workers, lab.broker, seconds, settings.session_timeout, settings.stall_timeout, outage)
     lab.feed(turns, seconds, script(scene))

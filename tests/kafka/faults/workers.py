@@ -149,8 +149,13 @@ def variables(settings: Settings) -> dict[str, str]:
 
 
 def wait(condition: Callable[[], bool], timeout: float, what: str, workers: list[FaultyWorker] | None = None) -> None:
-    """Wait for a condition; a broker that is not there yet counts as not yet."""
-    until, refusal = time.monotonic() + timeout, ""
+    """Wait for a condition; a broker that is not there yet counts as not yet.
+
+    It is looked for after a tenth more of what was waited already, at most half a second: to ask a broker once costs it
+    as much as several transactions.
+    """
+    began, refusal = time.monotonic(), ""
+    until = began + timeout
     while time.monotonic() < until:
         try:
             if condition():
@@ -158,7 +163,7 @@ def wait(condition: Callable[[], bool], timeout: float, what: str, workers: list
             refusal = ""
         except (KafkaException, TimeoutError) as error:
             refusal = f" ({error!r})"
-        time.sleep(0.2)
+        time.sleep(min(0.5, max(0.1, (time.monotonic() - began) / 10)))
     said = "".join(f"\n--- {worker.name}\n{worker.log_text()[-3000:]}" for worker in workers or [])
     msg = f"expected {what} within {timeout:.0f} s{refusal}{said}"
     raise TimeoutError(msg)

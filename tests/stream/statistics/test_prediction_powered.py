@@ -38,7 +38,7 @@ def test_the_interval_covers_as_often_as_it_says(
 ) -> None:
     rng = np.random.default_rng(n + rest)
     covered, widths, plain = 0, 0.0, 0.0
-    for draw in range(1_000):
+    for draw in range(400):
         observed = drawn(rng, n, rest, rate, hit, alarm, size)
         interval = corrected_mean(observed)
         assert interval is not None
@@ -49,7 +49,7 @@ def test_the_interval_covers_as_often_as_it_says(
         alone = corrected_mean([each for each in observed if each.label is not None])
         assert alone is not None
         plain += alone.high - alone.low
-    assert 930 <= covered <= 970
+    assert 372 <= covered <= 388  # 93 to 97 %: outside are 7 of 100 that are right, and 54 of 100 that cover in 93 %
     assert widths <= plain * 1.01
     if hit - alarm > 0.4:
         assert widths <= plain * 0.95
@@ -95,13 +95,13 @@ def test_a_high_rate_is_neither_raised_nor_made_surer_than_it_is(rate: float, n:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.5, 0.8, 0.9, 0.95])
-@pytest.mark.parametrize("n", [30, 100, 300])
+@pytest.mark.parametrize("n", [30, 300])
 @pytest.mark.parametrize(("hit", "alarm"), [(1.0, 0.0), (0.98, 0.4), (0.95, 0.15)])
 def test_high_rates_and_few_labels_are_covered_as_often_as_it_says(
     rate: float, n: int, hit: float, alarm: float
 ) -> None:
-    covered, off = _coverage(rate, n, hit, alarm, 500)
-    assert covered >= 0.92
+    covered, off = _coverage(rate, n, hit, alarm, 500 if n < 100 else 150)  # as many labels take ten times as long
+    assert covered >= 0.92  # one that covers in 0.9 is here in one of four at most, and in all of a dozen never
     assert abs(off) <= 0.006
 
 
@@ -143,7 +143,7 @@ def test_where_the_judge_was_asked_of_unequal_parts_the_interval_covers_as_often
     rates: tuple[float, float], labelled: float
 ) -> None:
     """Two thirds of the conversations are asked of with probability 0.2, the better third with 0.9."""
-    rng, rate, draws = np.random.default_rng(3), (2 * rates[0] + rates[1]) / 3, 400
+    rng, rate, draws = np.random.default_rng(3), (2 * rates[0] + rates[1]) / 3, 200
     covered = unweighted = 0
     for _ in range(draws):
         likely = np.repeat(rates, (400, 200))
