@@ -85,8 +85,8 @@ def compare(
     at most one suite, of systems that were asked the same questions: a case is known by the case_id that `truth` or
     `metadata` names, else by the question that opens it. Ends with 3 when --fail-if-worse finds something worse; with
     4 when fewer conversations than the suite's minimum_n have one of its scores (any: have the primary one, or any), or
-    when far more cases have no record of the second system than of the first; 1 when the replays are not of the same
-    turns.
+    when nothing is left to score by one of them, or far more cases have no record of the second system than of the
+    first; 1 when the replays are not of the same turns.
     """
     from turnsignal.agents.process.exits import EXIT_TOO_FEW, EXIT_WORSE
     from turnsignal.agents.replaying.comparing import compare_results, compare_systems, count_cut
@@ -133,6 +133,9 @@ def compare(
         sys.exit(EXIT_WORSE)
     if fail_if_worse is not None and (few := _too_few(wanted, comparison)) is not None:
         click.echo(f"Not known whether it is worse: {describe_too_few(comparison, few)}.", err=True)
+        sys.exit(EXIT_TOO_FEW)
+    if lost := _lost(wanted, comparison):
+        click.echo(f"Not known whether it is worse: nothing is left to score by {', '.join(lost)}.", err=True)
         sys.exit(EXIT_TOO_FEW)
     if fail_if_worse is not None and comparison["lacking"]:
         click.echo(f"Not known whether it is worse: {comparison['lacking']}.", err=True)
@@ -231,6 +234,12 @@ def _wanted(text: str | None, comparison: Mapping[str, Any]) -> list[str]:
         msg = f"--fail-if-worse: expected scores that both replays have ({known}), or any; got {got}"
         raise click.UsageError(msg)
     return names
+
+
+def _lost(wanted: list[str], comparison: Mapping[str, Any]) -> list[str]:
+    """Return the scores that must not be worse, and by which nothing of the second side can be scored any more."""
+    every = bool(wanted) and wanted == list(comparison["figures"])
+    return [name for name in comparison["lost"] if every or name in wanted]
 
 
 def _too_few(wanted: list[str], comparison: Mapping[str, Any]) -> list[str] | None:

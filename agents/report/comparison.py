@@ -11,7 +11,7 @@ from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.tables import add, fold, indent, make_table, number
 from turnsignal.stream.reports.paired import EQUIVALENT, IDENTICAL
 from turnsignal.stream.statistics.directions import BETTER, CHANGED, WENT_WORSE, WORSE
-from turnsignal.stream.text.counts import share_of
+from turnsignal.stream.text.counts import listed, share_of
 from turnsignal.stream.text.signed import signed, signed_percent
 from turnsignal.stream.text.visible import capital
 
@@ -44,6 +44,11 @@ def format_comparison(comparison: Mapping[str, Any], names: tuple[str, str]) -> 
             " better; record them, with no answer, or compare files of the same cases.",
             style="yellow",
         )
+    for note in comparison.get("record", ()):
+        yield Text(f"{capital(note)} ({after})", style="yellow")
+    if lost := comparison.get("lost"):
+        gone = listed([plain(name, 60) for name in lost[:_NAMED]], len(lost))
+        yield Text(f"Nothing is left in {after} to score by {gone}.", style="yellow")
     if any(comparison.get("cut", ())):
         cut = " and ".join(f"{n:,} of {side}" for n, side in zip(comparison["cut"], (before, after), strict=True))
         yield Text(
@@ -57,8 +62,8 @@ def format_comparison(comparison: Mapping[str, Any], names: tuple[str, str]) -> 
         yield Text("What is better by follow-ups is so by what users wrote next, and by that alone.", style="dim")
     for which, side in (("only_before", before), ("only_after", after)):
         if comparison[which]:
-            listed = ", ".join(plain(name, 60) for name in comparison[which])
-            yield Text(f"Not compared, only in {side}: {listed}")
+            alone = ", ".join(plain(name, 60) for name in comparison[which])
+            yield Text(f"Not compared, only in {side}: {alone}")
     yield from _figures(figures)
     yield from _labels(comparison["labels"])
     yield from _moved(comparison["moved"])

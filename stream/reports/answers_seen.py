@@ -11,7 +11,7 @@ from typing import NamedTuple
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn
 from turnsignal.stream.follow_ups.failures import asks_back, hands_over
 from turnsignal.stream.follow_ups.rules import FollowUpRules
-from turnsignal.stream.follow_ups.small_talk import is_small_talk, suffices
+from turnsignal.stream.follow_ups.small_talk import is_reply, is_small_talk, suffices
 from turnsignal.stream.formats.completeness import FIRST_PLAUSIBLE
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
@@ -20,8 +20,11 @@ from turnsignal.stream.reports.question_language import match_languages
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
+    BEFORE_ASKED,
+    BEGUN_BEHIND,
     DOCUMENTS,
     FAILED,
+    FOLLOWED,
     IN_PARTS,
     SAME_LANGUAGE,
     VOTE,
@@ -89,10 +92,12 @@ class SeenAnswers:
             answer = answer.in_place_of(self.held)
         self.held = answer
 
-    def count(self) -> None:
-        """Take in the answer that is held: its run is over."""
+    def count(self, *, followed: bool = False) -> None:
+        """Take in the answer that is held: its run is over; followed: its user wrote again."""
         held = self.held
         if held is not None:
+            if followed and FOLLOWED in held.figures:
+                held.figures[FOLLOWED] = 1.0
             self._first, self.held = held.opening(self._first), None
             for figure, value in held.figures.items():
                 self.add(figure, value)
@@ -130,7 +135,7 @@ class AnswersSeen:
         if len(self._kept) > _OPEN:
             self._kept.popitem(last=False)
         if turn.role == USER and (known := self._seen.get(turn.conversation_id)) is not None:
-            known.count()
+            known.count(followed=True)
         if turn.role == ASSISTANT:
             seen = self._seen.setdefault(turn.conversation_id, SeenAnswers())
             if turn.turn_id not in seen.documents:
@@ -147,7 +152,7 @@ class AnswersSeen:
         figures: dict[str, float] = {IN_PARTS: 0.0}
         is_asked = not is_small_talk(kept, self._rules)
         if failed or is_asked:
-            figures[FAILED] = failed
+            figures[FAILED], figures[FOLLOWED] = failed, 0.0
             if not asks_back(turn.text):
                 figures[WITH_DOCUMENTS] = given > 0
         else:
@@ -164,7 +169,11 @@ class AnswersSeen:
             figures[SAME_LANGUAGE] = fits
         first = first_answer(turn.platform, turn.text)
         first = first._replace(documents=first_documents(document.doc_id for document in turn.retrieved))
-        if not any(before.role == USER for before in kept):
+        questions = [before for before in kept if before.role == USER]
+        figures[BEFORE_ASKED] = not questions and given > 0
+        if len(questions) == 1 and seen.first is None:
+            figures[BEGUN_BEHIND] = is_reply(questions[0].text, self._rules)
+        if not questions:
             seen.count()  # it answers nobody, and neither does what comes next
         run = RunTurn(failed, given > 0, failed and hands_over(turn.text))
         seen.hold(SeenAnswer(turn.turn_id, run, figures, first))

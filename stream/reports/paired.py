@@ -22,9 +22,12 @@ from turnsignal.stream.reports.release_figures import SCALES, ranked_figures
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN
 from turnsignal.stream.statistics.claims import Claim, claims
 from turnsignal.stream.statistics.directions import (
+    BEFORE_ASKED,
+    BEGUN_BEHIND,
     CITATIONS,
     CITES_TOP,
     DOCUMENTS,
+    FOLLOWED,
     OUTCOMES,
     SAME,
     SAME_DOCUMENTS,
@@ -37,6 +40,7 @@ from turnsignal.stream.statistics.directions import (
 )
 from turnsignal.stream.statistics.intervals import Clusters, Difference, rule_of_three, t_quantile, t_tails
 from turnsignal.stream.statistics.rankings import cited_by_place, said_nothing, says_nothing
+from turnsignal.stream.statistics.record_changes import RecordChange, record_changes
 from turnsignal.stream.statistics.sample_size import least_shown, level_of
 
 IDENTICAL, EQUIVALENT, TOO_FEW = "identical", "equivalent", "too few conversations to compare"
@@ -51,7 +55,8 @@ class SideScore(NamedTuple):
     explanation: str | None
 
 
-_HIDDEN = {CITES_TOP, UNHEARD}  # neither better nor worse by themselves
+_RECORDED = (FOLLOWED, BEFORE_ASKED, BEGUN_BEHIND)
+_HIDDEN = {CITES_TOP, UNHEARD, *_RECORDED}  # neither better nor worse by themselves
 _NOTHING = SideScore(None, None, None)
 
 
@@ -191,6 +196,24 @@ class PairedScores:
             if self._same_suite or name in both
         }
 
+    def lost(self, minimum: int) -> list[str]:
+        """Return the scorers that gave many conversations of the first side values, and none of the second any.
+
+        minimum: how many conversations are many. Under another suite that is no loss.
+        """
+        return [
+            name
+            for name, of in sorted(self._coverage.items())
+            if self._same_suite and name not in self._sums and sum(change < 0 for _, change in of.values()) >= minimum
+        ]
+
+    def _record_changes(self, deltas: Mapping[str, Difference]) -> list[RecordChange]:
+        """Return what both sides write down otherwise; the questions are the same."""
+        known = {name: paired_difference(_clusters(self._sums[name])) for name in _RECORDED if name in self._sums}
+        if self._same_suite and not self._beside & set(_RECORDED):  # of the same turns every answer is followed alike
+            known[FOLLOWED] = Difference(0.0, 0.0, 0.0, 0, 1.0)
+        return record_changes(deltas, known, 0.0)
+
     @property
     def _ranked(self) -> tuple[str, ...]:
         return ranked_figures(self._names[0])
@@ -237,6 +260,8 @@ class PairedScores:
             "primary": primary,
             "minimum_n": minimum,
             "lacking": self._missing.lacking(least_change),
+            "lost": self.lost(minimum),
+            "record": [change.note for change in self._record_changes(deltas) if change.note],
             "not_compared": sorted((self._names[0] | self._names[1]).keys() - deltas.keys()),
             "too_few": [name for name, delta in deltas.items() if delta.n < minimum],
             "figures": {
@@ -274,6 +299,7 @@ class PairedScores:
             by_place=self._cited_by_place(),
             lacking=self._missing.lacking(least_change),
             unheard=paired_difference(_clusters(unheard)) if unheard else None,
+            changes=self._record_changes(enough),
         )
         return {name: _revise(named.get(name), delta, least_change) for name, delta in deltas.items()}
 

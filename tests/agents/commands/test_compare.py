@@ -265,3 +265,30 @@ def test_beside_happier_users_stands_what_that_rests_on(tmp_path: Path) -> None:
     text = " ".join(done.stdout.split())
     assert "With b.jsonl better: clarification_free +0.333" in text
     assert "What is better by follow-ups is so by what users wrote next, and by that alone." in text
+
+
+def test_a_log_that_hides_what_users_say_is_said_and_no_worse_system(tmp_path: Path) -> None:
+    first = answered(tmp_path / "a.jsonl", helpful, often_content)
+    second = answered(tmp_path / "b.jsonl", helpful, lambda _: "***")
+    asked = ["compare", str(first), str(second), "--systems", f"--out={tmp_path / 'out'}", "--fail-if-worse"]
+    done = CliRunner().invoke(turnsignal, [*asked, "silent,resolved,failed"])
+    assert done.exit_code == 0, done.output
+    text = " ".join(done.stdout.split())
+    assert "Fewer of the messages behind answers can be read, by 100% of answers: are users' texts hidden" in text
+
+
+def test_a_build_does_not_pass_where_nothing_is_left_to_score(tmp_path: Path) -> None:
+    """The same turns, without any document: no citation is right or wrong any more."""
+    first = answered(tmp_path / "a.jsonl", helpful, often_content)
+    second = answered(tmp_path / "b.jsonl", lambda number: (helpful(number)[0], []), often_content)
+    sides = [tmp_path / "a", tmp_path / "b"]
+    for path, side in zip((first, second), sides, strict=True):
+        done = CliRunner().invoke(turnsignal, ["replay", str(path), f"--out={side}", "--whole-conversations"])
+        assert done.exit_code == 0, done.output
+    compared = ["compare", *map(str, sides), "--fail-if-worse"]
+    for scores, code in (("any", 4), ("nDCG@5", 4), ("clarification_free", 0)):
+        done = CliRunner().invoke(turnsignal, [*compared, scores])
+        assert (done.exit_code, scores) == (code, scores), done.output
+    assert "Nothing is left in" in done.stdout
+    backwards = CliRunner().invoke(turnsignal, ["compare", *map(str, sides[::-1]), "--fail-if-worse", "any"])
+    assert backwards.exit_code == 0, backwards.output

@@ -170,7 +170,8 @@ def test_what_is_seen_of_answers_stands_beside_their_scores_case_by_case() -> No
     def asked(number: int, text: str, given: list[dict[str, str]]) -> list[bytes]:
         about = {"turn_id": "a1", "timestamp": "2026-01-05T10:00:00Z"}
         name = f"{number}"
-        return [turn(name, f"Question {number}?"), turn(name, text, "assistant", retrieved=given, **about)]
+        question = turn(name, f"Question {number}?", turn_id="u1", timestamp="2026-01-05T09:59:00Z")
+        return [question, turn(name, text, "assistant", retrieved=given, **about)]
 
     sides = [
         system(*(line for number in range(60) for line in asked(number, *answer)))
