@@ -63,7 +63,7 @@ from turnsignal.stream.prompts.sentences import PlacedSentence, placed_sentences
 from turnsignal.stream.prompts.settings import is_setting
 from turnsignal.stream.prompts.stand_ins import replaced
 from turnsignal.stream.prompts.statements import states_a_rule
-from turnsignal.stream.prompts.steps import steps
+from turnsignal.stream.prompts.steps import steps, tells_of_a_dialogue
 from turnsignal.stream.prompts.wording import QUOTED, VERBS, amounts, mask, read_patterns
 
 MAX_PROPOSALS = 200  #: different checks from one prompt; each of them will run on every response
@@ -117,7 +117,7 @@ def read_prompt(text: str) -> PromptReading:
     is_named = False  # whether a sentence is about answers that are not the whole of what is written
     is_carried = False  # whether the sentence before is about another text, which the next may go on about
     names: list[str] = []
-    of_steps = steps(placed)
+    of_steps, is_dialogue = steps(placed), tells_of_a_dialogue(rules)
     for index, (sentence, read, heading, is_heading, around, _, follows, _, may_rule) in enumerate(placed):
         masked, before, about = mask(sentence), about, f"{heading} {sentence}"
         ruled = mask(without_reason(_SAYS["enumerated"].sub("", sentence)))
@@ -207,7 +207,8 @@ def read_prompt(text: str) -> PromptReading:
             above = None if _is_headed_by_edge(name, around, masked) else around
             whose = (kind and kind.doubt(name, masked)) or whose_answers(name, masked, held, is_named=is_named)
             whose = whose or of_senders(masked, sending) or of_statements(name, coding)
-            whose = whose or (_STEP if index in of_steps and _is_of_step(name, masked) else None)
+            is_step = index in of_steps or (is_dialogue and not _is_length(name))
+            whose = whose or (_STEP if is_step and _is_of_step(name, masked) else None)
             why = doubt or asked[name] or above or other or (None if name.startswith("combination.") else whose)
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:
