@@ -51,6 +51,7 @@ from turnsignal.stream.prompts.leftover import (
 from turnsignal.stream.prompts.numerals import NUMBER
 from turnsignal.stream.prompts.parts import goes_on as goes_on_about_it
 from turnsignal.stream.prompts.parts import is_of_whole, part_made
+from turnsignal.stream.prompts.permissions import permits, permitted
 from turnsignal.stream.prompts.pointers import lifted, points
 from turnsignal.stream.prompts.polarity import allows, is_bound, let_off
 from turnsignal.stream.prompts.pronouns import taken_back
@@ -225,7 +226,7 @@ def read_prompt(text: str) -> PromptReading:
     proposals = settle(proposals, placed, exempt, is_one_text=bool(order))
     prescribing = {one.sentence for one in exempt.values()}
     proposals = replaced(excepted(proposals, placed, prescribing), placed, prescribing)
-    proposals = relaxed(proposals, placed, prescribing)
+    proposals = permitted(relaxed(proposals, placed, prescribing), placed)
     proposals = in_any_language(of_one_deliverable(doubt_rivals(proposals), placed), placed)
     sure = {proposal.check for proposal in proposals if proposal.doubt is None}
     plainly = sum(any(name in sure for name in names) for names in covered)
@@ -303,7 +304,7 @@ def _may_ask(masked: str) -> bool:
 
 def _speaks_of_answers(masked: str) -> bool:
     """Return whether a sentence says what answers are like, what they may hold, or how somebody is treated in them."""
-    return any(
+    return permits(masked) or any(
         _SAYS[key].search(masked) is not None
         for key in ("manner", "treated", "we_say", "permitted", "in_a_form", "labelled", "weighs")
     )
