@@ -21,6 +21,9 @@ _SAYS = read_patterns(_BUILT["patterns"], **_BUILT["words"])
 #: what a text is laid out by, in the words of which bans of it are known
 _LAYOUT = "Markdown, headings, bullet points, lists, numbered lists, tables, bold, italics, code blocks, line breaks"
 _MARKS = tuple(regex for regex, words in NAMED_THINGS.items() if words.search(_LAYOUT) is not None)
+_LISTS = tuple(
+    regex for regex in _MARKS if NAMED_THINGS[regex].search("bullet points, lists, numbered lists") is not None
+)
 _PIECES = ("length.number_sentences", "length.number_paragraphs")
 _SHOWN = 80  #: characters of the other sentence in the reason for a doubt
 
@@ -44,10 +47,10 @@ def permits(masked: str) -> bool:
 
 
 def _grants(masked: str) -> frozenset[str]:
-    """Return what a sentence permits: "form", "length" or "anyhow"; nothing where it denies, or others are permitted."""
+    """Return what a sentence permits: "form", "lists", "length" or "anyhow"; nothing if it denies, or of others."""
     if _SAYS["denied"].search(masked) is not None or _SAYS["of_others"].search(masked) is not None:
         return frozenset()
-    return frozenset(what for what in ("form", "length", "anyhow") if _SAYS[what].search(masked) is not None)
+    return frozenset(what for what in ("form", "lists", "length", "anyhow") if _SAYS[what].search(masked) is not None)
 
 
 def _other(one: Proposal, granted: Sequence[tuple[frozenset[str], str]]) -> str:
@@ -67,4 +70,6 @@ def _touched(check: str) -> frozenset[str]:
     touched = {"length"} if is_count and is_most else set()
     if is_laid_out or check.startswith(("format.number_", *_PIECES)) or counts_paragraphs(regex):
         touched.add("form")
+    if regex in _LISTS and is_laid_out:
+        touched.add("lists")
     return frozenset({*touched, "anyhow"} if is_count or is_laid_out or check.startswith(("case.", "format.")) else ())

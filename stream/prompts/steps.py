@@ -8,6 +8,9 @@ import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from turnsignal.stream.prompts.bounds import is_length
+from turnsignal.stream.prompts.conditions import names_all
+from turnsignal.stream.prompts.edges import is_first, is_last
 from turnsignal.stream.prompts.sentences import PlacedSentence
 from turnsignal.stream.prompts.wording import mask, read_patterns
 
@@ -34,6 +37,11 @@ def tells_of_a_dialogue(rules: Iterable[str]) -> bool:
     rules: masked, without headings.
     """
     return any(_SAYS["course"].search(rule) is not None for rule in rules)
+
+
+def is_of_step(check: str, masked: str) -> bool:
+    """Return whether a check that a step of a conversation asks for may hold of that step alone."""
+    return (is_first(check) or is_last(check) or is_length(check)) and not names_all(masked)
 
 
 def _is_conversation(items: list[str], above: str) -> bool:
