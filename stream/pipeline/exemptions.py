@@ -27,8 +27,8 @@ class Exemptions:
         """Return whether a response is one of them, white space around it aside."""
         if not self._texts:
             return False
-        said = typed(response).strip()
-        return said in self._texts or any(pattern.fullmatch(said) is not None for pattern in self._patterns)
+        text = typed(response).strip()
+        return text in self._texts or any(pattern.fullmatch(text) is not None for pattern in self._patterns)
 
 
 def _pattern(text: str) -> str:
