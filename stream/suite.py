@@ -232,7 +232,7 @@ class Suite(_SuitePart):
 
     Sections as in deploy/suite.toml; whatever is left out has the default that is written there. python: the
     interpreter for the Python checks, None for turnsignal's own; exempt: responses, word for word, that no check
-    binds; their apostrophes and quotation marks may be straight or typographic.
+    binds; their apostrophes and quotation marks may be straight or typographic, and `{{…}}` is any 1 to 80 characters.
     """
 
     name: str = "default"

@@ -55,7 +55,7 @@ def write_suite(reading: PromptReading, name: str, origin: str) -> str:
         write_toml({"name": one_line(name)} if sure else {"name": one_line(name), "checks": []}).rstrip(),
     ]
     if reading.exempt:
-        lines += ["", "# Prescribed word for word: no check binds a response that is exactly one of these."]
+        lines += ["", "# Prescribed: no check binds a response that is one of these word for word, {{…}} filled in."]
         lines += [f"# {one_line(one.sentence, _WIDTH)}" for one in reading.exempt]
         lines.append(write_toml({"exempt": [one.text for one in reading.exempt]}).rstrip())
     for one in sure:

@@ -21,6 +21,7 @@ from turnsignal.stream.diagnosis import level
 from turnsignal.stream.follow_ups.failures import asks_back
 from turnsignal.stream.pipeline.cited import CitedScores, score_cited
 from turnsignal.stream.pipeline.compliance import COMPLIANCE, Encoded, EncodedScores, InstructionScorer, Results
+from turnsignal.stream.pipeline.exemptions import Exemptions
 from turnsignal.stream.pipeline.rank_scoring import RankScorer
 from turnsignal.stream.pipeline.truth_scoring import TRUTH_SCORERS, score_truth
 from turnsignal.stream.records.feedback import VOTE
@@ -37,7 +38,6 @@ from turnsignal.stream.records.scores import (
 from turnsignal.stream.records.turns import Truth, Turn
 from turnsignal.stream.statistics.directions import DIRECTIONS, LOW, WASTED
 from turnsignal.stream.suite import CheckPart, Suite
-from turnsignal.stream.text.typography import typed
 from turnsignal.stream.truth.stages import Signals
 
 DIAGNOSIS, CONVERSATION = "diagnosis", "conversation"
@@ -91,7 +91,7 @@ class ResponseScorer:
         self._read = suite.citations.reader()
         self._kept_from = suite.thresholds.instructions
         self._failures = suite.follow_up_rules.failures
-        self._exempt = frozenset(typed(text).strip() for text in suite.exempt)
+        self._exempt = Exemptions(suite.exempt)
 
     def score(self, turn: Turn) -> Scored:
         """Score one assistant turn."""
@@ -99,7 +99,7 @@ class ResponseScorer:
         timed = self._cpu_clock is not None and len(turn.text) > _SHORT
         is_over = deadline(self._cpu_clock, BUDGET) if timed else None
         response = Response(turn.text, turn.retrieved, self._read, turn.platform, relevant, turn.metadata)
-        exempt = bool(self._exempt) and typed(turn.text).strip() in self._exempt
+        exempt = turn.text in self._exempt
         read = response.citations
         parts: list[EncodedScores | CitedScores] = []
         try:

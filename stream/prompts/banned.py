@@ -69,8 +69,13 @@ def _is_abbreviation(word: str, words: Sequence[str], sentence: str) -> bool:
 
 
 def are_names(words: Sequence[str], sentence: str) -> bool:
-    """Return whether words are the names of somebody or something: all have capitals, and the sentence says so."""
-    return all(_NAME.search(word) is not None for word in words) and _NAMES.search(mask(sentence)) is not None
+    """Return whether words are the names of somebody or something: all have capitals, and the sentence says so.
+
+    In a sentence of nothing but capitals they say nothing.
+    """
+    masked = mask(sentence)
+    is_told = any(map(str.islower, masked)) and _NAMES.search(masked) is not None
+    return is_told and all(_NAME.search(word) is not None for word in words)
 
 
 def _is_misspelt(word: str, words: Sequence[str], sentence: str) -> bool:

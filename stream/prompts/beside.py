@@ -25,6 +25,7 @@ def beside(sentence: str, masked: str, names: Sequence[str], unchecked: Sequence
     clauses = [clause for clause in clauses if not (forbids and _is_untold(clause))]
     words = [*clauses, *(_untold(masked, clauses) if forbids else ())]
     words += _how(masked, names, [*clauses, *words])
+    words += _in_json(sentence, masked, [*clauses, *words]) if "format.json" in names else ()
     shouts = any(parse_name(name).params.get("regex") == CAPITALS for name in forbids)
     words += [_SINGLE] if shouts and _SAYS["words"].search(masked) is not None else []
     return [f"{sentence} (no check: {', '.join(words)})"] if words else []
@@ -53,6 +54,19 @@ def _how(masked: str, names: Sequence[str], known: Sequence[str]) -> list[str]:
         if not is_told and (match["what"] is None or _SAYS["no_thing"].fullmatch(match["what"]) is None):
             phrases[match[0].strip()] = None
     return [phrase for phrase in phrases if not any(phrase in one for one in known)]
+
+
+def _in_json(sentence: str, masked: str, known: Sequence[str]) -> list[str]:
+    """Return what a sentence says of the keys and values of its JSON, which no check tells.
+
+    known: what is named already.
+    """
+    for key in ("json_of", "as_json"):
+        match = _SAYS[key].search(masked)
+        if match is not None:
+            what = sentence[slice(*match.span(match.re.groupindex["what"]))].strip(" ,:.!(")
+            return [] if any(what in one for one in known) else [what]
+    return []
 
 
 def _is_untold(clause: str) -> bool:

@@ -1,6 +1,7 @@
 """Bounds: which upper bounds let nothing off what another of the same kind bounds."""
 
 from turnsignal.stream.names import parse_name
+from turnsignal.stream.prompts.characters import is_character_limit
 from turnsignal.stream.prompts.wording import amounts
 
 
@@ -31,3 +32,8 @@ def is_least(check: str) -> bool:
     """Return whether a check, by its name, is a lower bound alone, which the whole keeps if a part of it does."""
     name = parse_name(check)
     return not check.startswith("pattern.") and "at_least" in name.params and "at_most" not in name.params
+
+
+def is_length(check: str) -> bool:
+    """Return whether a check says how long something is."""
+    return check.startswith("length.") or is_character_limit(check)

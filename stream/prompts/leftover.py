@@ -307,6 +307,7 @@ def _held(kinds: frozenset[str], scope: Scope) -> Iterator[str]:
     yield "free_of"
     yield "one_label"
     yield "answers_it"
+    yield "to_the_user"
     if not kinds.isdisjoint(("citations", "sections", "marks")):
         yield "example"
     if "citations" in kinds:

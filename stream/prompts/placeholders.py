@@ -13,6 +13,7 @@ from turnsignal.stream.prompts.wording import read_patterns
 
 _BUILT = tomllib.loads(Path(__file__).with_name("placeholders.toml").read_text(encoding="utf-8"))
 _SAYS = read_patterns(_BUILT["patterns"])
+_LEAST = 3  #: words beside its holes that tell a text from others
 _THEMSELVES = frozenset(_BUILT["themselves"].split())
 
 
@@ -33,3 +34,18 @@ def placeholder_in(quote: str, *, is_choice: bool = False) -> str:
     start = len(label[0]) if (label := _SAYS["label"].match(quote)) is not None else 0
     words = (word[0] for word in _SAYS["capitals"].finditer(quote[start:]))
     return next((word for word in words if word not in _THEMSELVES), "")
+
+
+def with_holes(text: str) -> str | None:
+    """Return a text that is to be said with its holes as `{{…}}`, as a suite's exemptions have them; as it is without.
+
+    None if too few of its words are fixed. A text that is one token, `[silence]`, and JSON and HTML have none.
+
+    >>> with_holes("I can only help with <product>.")
+    'I can only help with {{product}}.'
+    """
+    if _SAYS["no_hole"].search(text) is not None or _SAYS["hole"].search(text) is None:
+        return text
+    held = _SAYS["hole"].sub(lambda hole: f"{{{{{hole[0].strip('{}[]<>%$ ')}}}}}", text)
+    fixed = len(_SAYS["fixed_word"].findall(_SAYS["hole"].sub(" ", text)))
+    return held if fixed >= _LEAST else None

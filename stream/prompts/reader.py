@@ -11,9 +11,9 @@ from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.any_language import in_any_language
 from turnsignal.stream.prompts.aspects import is_users_choice, relaxed
 from turnsignal.stream.prompts.beside import beside
-from turnsignal.stream.prompts.bounds import is_within, lets_nothing_off
+from turnsignal.stream.prompts.bounds import is_length, is_within, lets_nothing_off
 from turnsignal.stream.prompts.bullets import any_bullets
-from turnsignal.stream.prompts.characters import doubt_rivals, is_character_limit
+from turnsignal.stream.prompts.characters import doubt_rivals
 from turnsignal.stream.prompts.conditions import (
     condition,
     goes_back,
@@ -51,6 +51,8 @@ from turnsignal.stream.prompts.leftover import (
 from turnsignal.stream.prompts.numerals import NUMBER
 from turnsignal.stream.prompts.parts import goes_on as goes_on_about_it
 from turnsignal.stream.prompts.parts import is_of_whole, part_made
+from turnsignal.stream.prompts.permissions import permits, permitted
+from turnsignal.stream.prompts.placeholders import with_holes
 from turnsignal.stream.prompts.pointers import lifted, points
 from turnsignal.stream.prompts.polarity import allows, is_bound, let_off
 from turnsignal.stream.prompts.pronouns import taken_back
@@ -63,7 +65,7 @@ from turnsignal.stream.prompts.sentences import PlacedSentence, placed_sentences
 from turnsignal.stream.prompts.settings import is_setting
 from turnsignal.stream.prompts.stand_ins import replaced
 from turnsignal.stream.prompts.statements import states_a_rule
-from turnsignal.stream.prompts.steps import steps
+from turnsignal.stream.prompts.steps import is_of_step, steps, tells_of_a_dialogue
 from turnsignal.stream.prompts.wording import QUOTED, VERBS, amounts, mask, read_patterns
 
 MAX_PROPOSALS = 200  #: different checks from one prompt; each of them will run on every response
@@ -117,8 +119,8 @@ def read_prompt(text: str) -> PromptReading:
     is_named = False  # whether a sentence is about answers that are not the whole of what is written
     is_carried = False  # whether the sentence before is about another text, which the next may go on about
     names: list[str] = []
-    of_steps = steps(placed)
-    for index, (sentence, read, heading, is_heading, around, _, follows, _, may_rule) in enumerate(placed):
+    of_steps, is_dialogue = steps(placed), tells_of_a_dialogue(rules)
+    for index, (sentence, read, heading, is_heading, around, _, follows, _, may_rule, is_shown) in enumerate(placed):
         masked, before, about = mask(sentence), about, f"{heading} {sentence}"
         ruled = mask(without_reason(_SAYS["enumerated"].sub("", sentence)))
         earlier_sentence, previous = previous, masked
@@ -165,7 +167,7 @@ def read_prompt(text: str) -> PromptReading:
             may_ask = (may_ask and not _permits(ruled)) or _is_to_say(masked, heading) or _speaks_of_answers(ruled)
             may_ask = may_ask or _carries_a_rule(masked) or is_users_choice(masked) or is_setting(masked)
             may_ask = may_ask or states_a_rule(masked, is_early=masked in rules[:_INTRODUCTION])
-            if _is_rule(masked, may_rule=may_rule) if is_heading else may_ask and not leads_in(sentence):
+            if is_shown or _is_rule(masked, may_rule=may_rule) if is_heading else may_ask and not leads_in(sentence):
                 uncovered.append(sentence)
             continue
         if exemption is not None and len(exempt) < MAX_EXEMPT:
@@ -195,7 +197,7 @@ def read_prompt(text: str) -> PromptReading:
                 earlier = proposed[earlier_name]
                 proposed[earlier_name] = earlier._replace(doubt=earlier.doubt or _in_the_next(sentence, doubt))
         elsewhere = f"may be about something else (“{subject[:_SHOWN]}”)" if is_elsewhere else None
-        is_sized = bool(part_before) and is_bare and (is_sized or any(map(_is_length, names)))
+        is_sized = bool(part_before) and is_bare and (is_sized or any(map(is_length, names)))
         bans = [name for name in names if not name.startswith("keywords.")]
         of_part = of_part + bans if part_before and is_bare else []
         of_a_part = f"may concern a part of the answer ({part_before})" if is_sized else None
@@ -207,16 +209,17 @@ def read_prompt(text: str) -> PromptReading:
             above = None if _is_headed_by_edge(name, around, masked) else around
             whose = (kind and kind.doubt(name, masked)) or whose_answers(name, masked, held, is_named=is_named)
             whose = whose or of_senders(masked, sending) or of_statements(name, coding)
-            whose = whose or (_STEP if index in of_steps and _is_of_step(name, masked) else None)
+            is_step = index in of_steps or (is_dialogue and not is_length(name))
+            whose = whose or (_STEP if is_step and is_of_step(name, masked) else None)
             why = doubt or asked[name] or above or other or (None if name.startswith("combination.") else whose)
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:
             covered.append(names)
-            is_shown = any(sentence in proposed[name].sentences for name in names)
-            uncovered += beside(sentence, masked, names, unchecked) if is_shown else [sentence]
+            is_kept = any(sentence in proposed[name].sentences for name in names)
+            uncovered += beside(sentence, masked, names, unchecked) if is_kept else [sentence]
         elif exemption is not None:
             prescribed += 1
-        elif _is_rule(masked, may_rule=may_rule) if is_heading else not leads_in(sentence):
+        elif is_shown or _is_rule(masked, may_rule=may_rule) if is_heading else not leads_in(sentence):
             uncovered.append(sentence)
     if not (proposed or uncovered or exempt):  # whatever is there may be meant as an instruction
         uncovered = [one.sentence for one in placed if not one.is_heading and not _SAYS["who"].search(one.sentence)]
@@ -224,7 +227,7 @@ def read_prompt(text: str) -> PromptReading:
     proposals = settle(proposals, placed, exempt, is_one_text=bool(order))
     prescribing = {one.sentence for one in exempt.values()}
     proposals = replaced(excepted(proposals, placed, prescribing), placed, prescribing)
-    proposals = relaxed(proposals, placed, prescribing)
+    proposals = permitted(relaxed(proposals, placed, prescribing), placed)
     proposals = in_any_language(of_one_deliverable(doubt_rivals(proposals), placed), placed)
     sure = {proposal.check for proposal in proposals if proposal.doubt is None}
     plainly = sum(any(name in sure for name in names) for names in covered)
@@ -266,9 +269,10 @@ def _prescribed(sentence: str, masked: str, before: str) -> tuple[str, str | Non
         return sentence, None
     text = next(part for part in quotes[0].groups() if part).strip()
     start, end = match.start(), quotes[0].end()
-    if _SAYS["swaps"].search(masked) is not None and (len(text.split()) < _FEW or "·" in before):
+    filled = with_holes(text)
+    if filled is None or (_SAYS["swaps"].search(masked) is not None and (len(text.split()) < _FEW or "·" in before)):
         return sentence, None  # a word for another: 'say "basket" instead'
-    return sentence[:start] + "¦" * (end - start) + sentence[end:], text or None
+    return sentence[:start] + "¦" * (end - start) + sentence[end:], filled or None
 
 
 def _paragraphs(text: str, sentences: list[PlacedSentence]) -> tuple[str, int]:
@@ -302,9 +306,9 @@ def _may_ask(masked: str) -> bool:
 
 def _speaks_of_answers(masked: str) -> bool:
     """Return whether a sentence says what answers are like, what they may hold, or how somebody is treated in them."""
-    return any(
+    return permits(masked) or any(
         _SAYS[key].search(masked) is not None
-        for key in ("manner", "treated", "we_say", "permitted", "in_a_form", "labelled", "weighs")
+        for key in ("manner", "treated", "we_say", "permitted", "in_a_form", "in_a_tag", "labelled", "weighs")
     )
 
 
@@ -352,16 +356,6 @@ def _referent(masked: str, before: str, *, follows: bool) -> str:
     if follows or not keeps_it(masked) or is_pronoun(masked):
         return part
     return "" if part.endswith("s") or condition(before, "")[1] is not None else part
-
-
-def _is_length(check: str) -> bool:
-    """Return whether a check says how long something is."""
-    return check.startswith("length.") or is_character_limit(check)
-
-
-def _is_of_step(check: str, masked: str) -> bool:
-    """Return whether a check that a step of a conversation asks for may hold of that step alone."""
-    return (is_first(check) or is_last(check) or _is_length(check)) and not names_all(masked)
 
 
 def _family(check: str) -> str:

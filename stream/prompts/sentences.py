@@ -66,7 +66,7 @@ class PlacedSentence(NamedTuple):
     left out or joined to it; heading: the headings above; is_heading: whether it is one; doubt: why it may not hold of
     every answer as it is read, None if all around it is general; number: that of its rule, 0 for none; follows: whether
     another sentence comes before it in its paragraph or item; written: as the prompt has it; may_rule: whether it is a
-    heading by its place alone.
+    heading by its place alone; is_shown: whether it is one of what answers look like.
     """
 
     sentence: str
@@ -78,6 +78,7 @@ class PlacedSentence(NamedTuple):
     follows: bool = False
     written: str = ""
     may_rule: bool = False
+    is_shown: bool = False
 
 
 class ReadSentences(NamedTuple):
@@ -125,7 +126,10 @@ def placed_sentences(text: str) -> ReadSentences:
     for block, sentences, wrote in zip(blocks, split, written, strict=True):
         surrounding = around[block.above] if block.above >= 0 else Surroundings()
         ones = _place(block, sentences, surrounding, words, several[block.above])
-        placed += [one._replace(written=text, may_rule=block.may_rule) for one, text in zip(ones, wrote, strict=True)]
+        placed += [
+            one._replace(written=text, may_rule=block.may_rule, is_shown=block.is_shown)
+            for one, text in zip(ones, wrote, strict=True)
+        ]
     return ReadSentences(placed, product, made)
 
 

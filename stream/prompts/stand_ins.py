@@ -12,6 +12,7 @@ from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.characters import is_character_limit
 from turnsignal.stream.prompts.conditions import case_end, names_all
 from turnsignal.stream.prompts.fillers import is_filler
+from turnsignal.stream.prompts.placeholders import with_holes
 from turnsignal.stream.prompts.reading import Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence, names_a_case
 from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, negated, read_patterns
@@ -91,7 +92,8 @@ def _is_prescribed(sentence: str, masked: str) -> bool:
     if match is None or not _is_of_some(sentence, masked) or negated(masked, match.start()):
         return False
     quote = next((one[0] for one in QUOTED.finditer(sentence) if one.end() > match.start()), "")
-    return len(quote.split()) >= _FEW and _SAYS["within"].search(masked[match.end() :]) is None
+    is_whole = len(quote.split()) >= _FEW or with_holes(quote.strip('"“”')) is None
+    return is_whole and _SAYS["within"].search(masked[match.end() :]) is None
 
 
 def _is_brief_for_some(masked: str) -> bool:

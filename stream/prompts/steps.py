@@ -5,16 +5,19 @@ several answers: what one of the steps starts or ends with, or how long it is, h
 """
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from turnsignal.stream.prompts.bounds import is_length
+from turnsignal.stream.prompts.conditions import names_all
+from turnsignal.stream.prompts.edges import is_first, is_last
 from turnsignal.stream.prompts.sentences import PlacedSentence
 from turnsignal.stream.prompts.wording import mask, read_patterns
 
 _BUILT = tomllib.loads(Path(__file__).with_name("steps.toml").read_text(encoding="utf-8"))
 _SAYS = read_patterns(
     _BUILT["patterns"],
-    **{word.upper(): "".join(line.strip() for line in _BUILT[word].splitlines()) for word in ("turn", "act")},
+    **{word.upper(): "".join(line.strip() for line in _BUILT[word].splitlines()) for word in ("turn", "act", "talk")},
 )
 _LED = 2  #: steps in a list below a word for them
 _FEW = 3  #: steps in a list below no such word
@@ -26,6 +29,19 @@ def steps(placed: Sequence[PlacedSentence]) -> frozenset[int]:
     lists = [run for run in _numbered(placed) if _is_conversation([masked[at] for at in run], _above(placed, run[0]))]
     sequences = [run for run in _told(placed, masked) if any(_SAYS["turn"].search(masked[at]) for at in run)]
     return frozenset(at for run in [*lists, *sequences] for at in run)
+
+
+def tells_of_a_dialogue(rules: Iterable[str]) -> bool:
+    """Return whether sentences tell how a conversation goes, over several answers.
+
+    rules: masked, without headings.
+    """
+    return any(_SAYS["course"].search(rule) is not None for rule in rules)
+
+
+def is_of_step(check: str, masked: str) -> bool:
+    """Return whether a check that a step of a conversation asks for may hold of that step alone."""
+    return (is_first(check) or is_last(check) or is_length(check)) and not names_all(masked)
 
 
 def _is_conversation(items: list[str], above: str) -> bool:

@@ -49,7 +49,8 @@ class PromptBlock(NamedTuple):
 
     above: the index of what stands above it, -1 for nothing; is_heading: whether it is one itself; is_item: whether it
     is a list item, or alone in a tag; number: its own, as in "2. …" or "Rule 2: …", or that of what stands above it; 0
-    for none; may_rule: whether it is a heading by its place alone, and may be a rule without a verb.
+    for none; may_rule: whether it is a heading by its place alone, and may be a rule without a verb; is_shown: whether
+    it is a heading of what answers look like, as below "Use this template:".
     """
 
     text: str
@@ -58,6 +59,7 @@ class PromptBlock(NamedTuple):
     is_item: bool
     number: int = 0
     may_rule: bool = False
+    is_shown: bool = False
 
 
 def read_structure(text: str) -> tuple[list[PromptBlock], list[Above]]:
@@ -158,6 +160,7 @@ class _BlockReader:
         self._leads = False  # whether the block that is being read stands above a list
         self._is_literal = False  # whether the lines that come are the text that answers end or start with
         self._is_used = False  # whether a block stands under what came last
+        self._is_template = False  # whether the headings that come are those of answers, as below "Format:"
         self._in_clause = False  # whether the list items are clauses, as "2.3"
 
     def tag(self, tag: _Tag) -> None:
@@ -214,7 +217,8 @@ class _BlockReader:
             is_number = marker is not None
         is_section = is_number and (next_marker is None or above_clauses)
         if marker is not None and marker[0].startswith("#"):
-            self._heading(bare[marker.end() :].strip(" #"), marker[0].count("#"))
+            self._flush()
+            self._heading(bare[marker.end() :].strip(" #"), marker[0].count("#"), is_shown=self._is_template)
         elif marker is not None and marker[0] == "|":
             self._row(bare)
         elif is_section and title_level(bare[marker.end() :], near, after, is_list=is_list):  # "1.2 Refunds"
@@ -255,11 +259,13 @@ class _BlockReader:
         """Return whether the line before does not go on."""
         return len(self._sentence[-1]) < _SHORT and _SAYS["goes_on"].search(self._sentence[-1]) is None
 
-    def _heading(self, label: str, level: int, *, may_rule: bool = False) -> None:
+    def _heading(self, label: str, level: int, *, may_rule: bool = False, is_shown: bool = False) -> None:
         self._flush()
         self._pop(level)
         if label:
-            self.blocks.append(PromptBlock(label, self._top(), True, False, self._number(label), may_rule))
+            self.blocks.append(PromptBlock(label, self._top(), True, False, self._number(label), may_rule, is_shown))
+            is_title = level in (PLAIN, TITLE)
+            self._is_template = is_shown or (is_title and _SAYS["template"].search(f"{label}:") is not None)
         self._push(label, level)
         self._item, self._after_blank, self._in_clause = -1, False, False
 
@@ -329,6 +335,7 @@ class _BlockReader:
             return
         text = " ".join(self._sentence)
         self._sentence, self._is_led = [], text.endswith(":") or self._leads
+        self._is_template = self._is_template or _SAYS["template"].search(text) is not None
         in_tag = bool(self._chain) and self.above[self._chain[-1]].level == TAG
         sign = text[0] if text[0] in "❌🚫✗✘⛔" else ""
         top = self._top()

@@ -1,7 +1,7 @@
 """Third person: what a prompt says of its assistant by name is said to the one who reads it.
 
 "You are Meridian. … Meridian never uses emojis." is read as "You never use emojis."; so is "The assistant …" where the
-prompt makes an assistant of its reader and speaks of no other one.
+prompt makes an assistant of its reader and speaks of no other one, or begins with it and says "you" to nobody.
 """
 
 import tomllib
@@ -42,6 +42,9 @@ def own_names(rules: Sequence[str]) -> frozenset[str]:
     roles = {match["word"].casefold() for rule in rules[:_ROLE] if (match := _SAYS["role"].search(rule)) is not None}
     if named:
         roles.add("assistant")
+    told = _SAYS["told_of"].search(rules[0]) if rules else None
+    if told is not None and not any(_SAYS["reader"].search(rule) for rule in rules):
+        roles.add(told["word"].casefold())
     return frozenset(named if any(_SAYS["others"].search(rule) is not None for rule in rules) else named | roles)
 
 

@@ -80,7 +80,7 @@ def keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
             )
             return
     named = SAYS["names_names"].search(masked)
-    if named is not None:
+    if named is not None and any(map(str.islower, masked)):  # in a line of capitals nothing tells names from topics
         yield from _named(named)
         return
     for match in islice(SAYS["list"].finditer(masked), _LISTS):

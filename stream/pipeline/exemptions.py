@@ -1,0 +1,35 @@
+"""Exemptions: the responses that a suite lets off all checks, word for word but for their holes.
+
+"I can only help with {{product}}." stands for every response that says so of some product: what a prompt fills in
+before a model reads it is a name or a number, and neither long nor several lines.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import re2
+
+from turnsignal.stream.text.typography import typed
+
+_HOLE = re2.compile(r"\{\{[^{}\n]{0,80}\}\}")
+_FILLED = r"[^\n]{1,80}"  #: what stands in a hole
+
+
+class Exemptions:
+    """Prescribed responses: `texts`, with straight or typographic signs, and `{{…}}` for what differs between them."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        plain = [typed(text).strip() for text in texts]
+        self._texts = frozenset(plain)
+        self._patterns: list[Any] = [re2.compile(_pattern(text)) for text in plain if _HOLE.search(text) is not None]
+
+    def __contains__(self, response: str) -> bool:
+        """Return whether a response is one of them, white space around it aside."""
+        if not self._texts:
+            return False
+        text = typed(response).strip()
+        return text in self._texts or any(pattern.fullmatch(text) is not None for pattern in self._patterns)
+
+
+def _pattern(text: str) -> str:
+    return _FILLED.join(map(re2.escape, _HOLE.split(text)))
