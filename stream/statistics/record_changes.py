@@ -35,7 +35,7 @@ _SURE = (
 _OF_EACH = 2.0  #: conversations that are silent or not for each answer whose follow-up is hidden: most have two answers
 _OF_WORDS = 3.0  #: questions for each with one word: what tells a topic stands in a third of its questions
 #: what depends on that a follow-up is read, whatever it says; a thanks that is hidden looks like a question, too
-_HEARD = ("silent", "resolved", "unanswered", FREE_CONVERSATIONS)
+_HEARD = ("silent", "resolved", "unanswered", "conversation", FREE_CONVERSATIONS)
 _BY_CONVERSATION = (*_HEARD, "abandoned", UNANSWERED_OF_ALL)
 _TIMED = (*BY_USERS, "unanswered", UNANSWERED_OF_ALL, ANSWER_SECONDS, WITH_DOCUMENTS)
 
