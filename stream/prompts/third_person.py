@@ -42,9 +42,9 @@ def own_names(rules: Sequence[str]) -> frozenset[str]:
     roles = {match["word"].casefold() for rule in rules[:_ROLE] if (match := _SAYS["role"].search(rule)) is not None}
     if named:
         roles.add("assistant")
-    told = _SAYS["told_of"].search(rules[0]) if rules else None
-    if told is not None and not any(_SAYS["reader"].search(rule) for rule in rules):
-        roles.add(told["word"].casefold())
+    opening = _SAYS["told_of"].search(rules[0]) if rules else None
+    if opening is not None and not any(_SAYS["reader"].search(rule) for rule in rules):
+        roles.add(opening["word"].casefold())
     return frozenset(named if any(_SAYS["others"].search(rule) is not None for rule in rules) else named | roles)
 
 
