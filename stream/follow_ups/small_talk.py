@@ -27,7 +27,7 @@ def is_small_talk(kept: Sequence[KeptTurn], rules: FollowUpRules) -> bool:
         return True
     answered = next((at for at in range(begin - 1, -1, -1) if kept[at].role == ASSISTANT), None)
     try:
-        return rules.read(Exchange("", "", text) if answered is None else exchange(kept, answered, text)).closes
+        return rules.takes_leave(Exchange("", "", text) if answered is None else exchange(kept, answered, text))
     except Exception:  # a rule that fails is our bug, and no reason to take a question for none
         return False
 
