@@ -92,9 +92,11 @@ def ends_asking(end: str) -> bool:
 
 @lru_cache(64)  # several things are asked of one end, one after the other
 def _last_question(end: str) -> _LastQuestion:
-    before, mark, _ = end.casefold().replace("’", "'").rpartition("?")
-    text = (_last_part(before) if mark else end.casefold()).encode("utf-8", "replace")
-    return _LastQuestion(text, frozenset(_QUESTIONS.match(text)))
+    text = end.casefold()
+    if "?" in text:
+        text = _last_part(text.replace("’", "'").rpartition("?")[0])
+    read = text.encode("utf-8", "replace")
+    return _LastQuestion(read, frozenset(_QUESTIONS.match(read)))
 
 
 def _last_part(text: str) -> str:
