@@ -6,23 +6,30 @@ it might have left without a word, so a release that begins to ask is heard more
 """
 
 import re
+from functools import lru_cache
+from typing import NamedTuple
 
 import re2
 
 from turnsignal.stream.follow_ups.sentences import TABLE
-from turnsignal.stream.text.patterns import options
+from turnsignal.stream.text.patterns import Patterns, options
 
-_PARTS = re.compile(r"[.!?¿\n]+")
-
-
-def _compiled(name: str) -> "re2._Regexp[bytes]":
-    return re2.compile("|".join(TABLE["closing"][name]).encode(), options())
-
-
-_HELPED, _MORE, _CHOICE = map(_compiled, ("helped", "more", "choice"))
-_OFFER, _DEAL, _ENDING, _RATING = map(_compiled, ("offer", "deal", "ending", "rating"))
+_STOPS = ".!?¿\n"
+_PARTS = re.compile(f"[{_STOPS}]+")
+_KINDS = ("helped", "more", "offer", "deal", "ending", "rating")
+_HELPED, _MORE, _OFFER, _DEAL, _ENDING, _RATING = range(len(_KINDS))
+#: one set of all, since a pass over a question takes as long as the search for one kind
+_QUESTIONS = Patterns(["|".join(TABLE["closing"][kind]) for kind in _KINDS], few=True)
+_CHOICE = re2.compile("|".join(TABLE["closing"]["choice"]).encode(), options())
 _QUESTION = 120  #: characters that a question has at most
 _ANSWER = 20  #: characters before the last question that may be an answer
+
+
+class _LastQuestion(NamedTuple):
+    """The last sentence of an end with a question mark, or all of it where none has one; kinds: what it asks."""
+
+    text: bytes
+    kinds: frozenset[int]
 
 
 def asks_whether_it_helped(end: str) -> bool:
@@ -33,13 +40,13 @@ def asks_whether_it_helped(end: str) -> bool:
     >>> asks_whether_it_helped("Press Reset. Did that help?"), asks_whether_it_helped("Press Reset. Do you see it?")
     (True, False)
     """
-    question = _last_question(end)
-    return bool(_HELPED.search(question)) and not _MORE.search(question)
+    kinds = _last_question(end).kinds
+    return _HELPED in kinds and _MORE not in kinds
 
 
 def asks_for_more(end: str) -> bool:
     """Say whether the last question at the end of an answer is whether there is anything else."""
-    return bool(_MORE.search(_last_question(end)))
+    return _MORE in _last_question(end).kinds
 
 
 def offers(end: str) -> bool:
@@ -51,20 +58,20 @@ def offers(end: str) -> bool:
     >>> offers("Open the profile and press Erase. Would you like an example?"), offers("Would you like an example?")
     (True, False)
     """
-    sentence = _last_question(end if "?" in end else _PARTS.split(end.rstrip(" .!\n"))[-1])
-    if len(end.encode("utf-8", "replace")) < len(sentence) + _ANSWER or _MORE.search(sentence):
+    sentence = _last_question(end if "?" in end else _last_part(end.rstrip(" .!\n")))
+    if _OFFER not in sentence.kinds or not sentence.kinds.isdisjoint((_MORE, _DEAL, _ENDING)):
         return False
-    return bool(_OFFER.search(sentence)) and not _DEAL.search(sentence) and not _ENDING.search(sentence)
+    return len(end.encode("utf-8", "replace")) >= len(sentence.text) + _ANSWER
 
 
 def asks_to_end(end: str) -> bool:
     """Say whether the last question at the end of an answer is whether the conversation may be closed."""
-    return "?" in end and bool(_ENDING.search(_last_question(end)))
+    return "?" in end and _ENDING in _last_question(end).kinds
 
 
 def asks_to_rate(end: str) -> bool:
     """Say whether an answer asks last how good it was, as a number."""
-    return bool(_RATING.search(_last_question(end)))
+    return _RATING in _last_question(end).kinds
 
 
 def asks_to_leave(end: str) -> bool:
@@ -83,8 +90,15 @@ def ends_asking(end: str) -> bool:
     return mark != "" and bool(_CHOICE.fullmatch(behind.encode("utf-8", "replace")))
 
 
-def _last_question(end: str) -> bytes:
-    """Return the last sentence with a question mark, or all of it where none has one."""
-    before, mark, _ = end.casefold().replace("’", "'").rpartition("?")
-    question = _PARTS.split(before)[-1] if mark else end.casefold()
-    return question.encode("utf-8", "replace")
+@lru_cache(64)  # several things are asked of one end, one after the other
+def _last_question(end: str) -> _LastQuestion:
+    text = end.casefold()
+    if "?" in text:
+        text = _last_part(text.replace("’", "'").rpartition("?")[0])
+    read = text.encode("utf-8", "replace")
+    return _LastQuestion(read, frozenset(_QUESTIONS.match(read)))
+
+
+def _last_part(text: str) -> str:
+    """Return what stands behind the last stop."""
+    return text[1 + max(map(text.rfind, _STOPS)) :]

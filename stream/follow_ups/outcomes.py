@@ -85,7 +85,7 @@ class Outcomes:
         text = kept[-1].text
         around = exchange(kept, last, text) if last is not None else Exchange("", "", text)
         try:
-            return self._rules.read(around).closes
+            return self._rules.takes_leave(around)
         except Exception:  # a rule that fails is our bug, and no reason to leave the conversation open
             return False
 

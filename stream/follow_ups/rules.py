@@ -126,10 +126,13 @@ class _Rule:
 class _Table:
     """Rows of patterns; the first row that matches and holds wins."""
 
-    __slots__ = ("_others", "_patterns", "_rules")
+    __slots__ = ("_others", "_patterns", "_rules", "closing")
 
     def __init__(self, patterns: Sequence[str], others: Sequence[str], rules: Sequence[_Rule]) -> None:
         self._rules = rules
+        rows = zip(patterns, others, rules, strict=True)
+        #: the patterns of rows by which a user takes leave
+        self.closing = tuple([pattern for *row, rule in rows if rule.reading.closes for pattern in row])
         self._patterns = _compiled(tuple(patterns))
         self._others = _compiled(tuple(others))
 
@@ -165,6 +168,7 @@ class FollowUpRules:
         table, self._measured = _load("rules.toml"), _load("confidences.toml")
         self._clarifying = self._table(table["clarifying"], table["words"])
         self._continuing = self._table(table["continuing"], table["words"])
+        self._leaving = _compiled(self._clarifying.closing + self._continuing.closing)
         self._signs = re2.Set.SearchSet(options())
         for name in SIGNS:
             self._signs.Add(table["response"][name])
@@ -211,6 +215,10 @@ class FollowUpRules:
             or self._continuing.read(text, context, english=english)
             or (self._unknown if self._may_read(spoken, exchange) else self._foreign)
         )
+
+    def takes_leave(self, exchange: Exchange) -> bool:
+        """Say whether `read` finds that a follow-up takes leave; few rows say so, and most messages match none."""
+        return bool(self._leaving.match(encode(_plain(exchange.follow_up)))) and self.read(exchange).closes
 
     def reading(
         self,

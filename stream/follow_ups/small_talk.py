@@ -40,9 +40,9 @@ def is_reply(text: str, rules: FollowUpRules) -> bool:
     return len(text) <= CLOSING and "?" not in text and _closes(Exchange("", "", text), rules)
 
 
-def _closes(said: Exchange, rules: FollowUpRules) -> bool:
+def _closes(around: Exchange, rules: FollowUpRules) -> bool:
     try:
-        return rules.read(said).closes
+        return rules.takes_leave(around)
     except Exception:  # a rule that fails is our bug, and no reason to take a question for none
         return False
 

@@ -5,6 +5,7 @@ one answer of each open conversation is held, and no text of it beyond what the 
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from turnsignal.stream.checks.protocol import Result
@@ -163,12 +164,11 @@ class AnswerReader:
             if not asks_back(turn.text):
                 figures[WITH_DOCUMENTS] = bool(turn.retrieved)
         if scored.findings and FAILED in figures:  # few checks bind what answers a "thanks"
-            checks = sum(name in self._checks for name in scored.scorers)
-            figures[CHECKS_APPLIED] = checks / len(scored.findings)
+            figures[CHECKS_APPLIED] = sum(map(self._checks.__contains__, scored.scorers)) / len(scored.findings)
         if turn.retrieved:
-            figures[DOCUMENTS] = DOCUMENTS_GIVEN.fraction(len(turn.retrieved))
+            figures[DOCUMENTS] = _share_of_documents(len(turn.retrieved))
             if scored.cited:
-                figures[CITATIONS] = DOCUMENTS_GIVEN.fraction(len(scored.cited))
+                figures[CITATIONS] = _share_of_documents(len(scored.cited))
             if len(turn.retrieved) > 1:
                 figures[CITES_ALL] = WASTED in scored.scorers and not scored.values[scored.scorers.index(WASTED)]
                 if scored.cited:
@@ -183,6 +183,9 @@ class AnswerReader:
         if is_asked and prompt is not None and prompt.role == USER and turn.time >= prompt.time:
             figures[ANSWER_SECONDS] = SECONDS.fraction(turn.time - prompt.time)
         return figures
+
+
+_share_of_documents = lru_cache(1_000)(DOCUMENTS_GIVEN.fraction)  # of a small number, nearly always
 
 
 def in_order(kept: Sequence[KeptTurn], held: HeldAnswer, answer: HeldAnswer) -> tuple[HeldAnswer, HeldAnswer, bool]:

@@ -575,6 +575,18 @@ def test_a_success_that_is_denied_is_no_thanks(said: str) -> None:
     assert read(said).clarification
 
 
+@pytest.mark.parametrize("response", [ANSWER, OFFER, REFUSAL, ""])
+def test_who_takes_leave_is_told_without_reading_the_rest_as_with_it(response: str) -> None:
+    leaving = ["Thanks, that's all", "nein danke, das war alles", "gracias de todos modos", "no, that's it. bye"]
+    others = [text for texts in EXAMPLES.values() for text in texts]
+    texts = ["", "ok", "ΕΥΧΑΡΙΣΤΩ", "thanks, but it still fails", *leaving, *others]
+    exchanges = [Exchange(PROMPT, response, text) for text in texts]
+    read_whole = [RULES.read(exchange).closes for exchange in exchanges]
+    assert any(read_whole)
+    assert not all(read_whole)
+    assert [RULES.takes_leave(exchange) for exchange in exchanges] == read_whole
+
+
 @pytest.mark.parametrize(
     "said",
     [
