@@ -76,9 +76,9 @@ def _unread(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) 
     read, followed = deltas.get(coverage_name(FOLLOW_UP)), beside.get(FOLLOWED)
     if read is None or followed is None:
         return None
-    way = RISE if read.value > 0 else FALL
+    way = _which_way(read, _MUCH)
     by = way * (read.value - followed.value)
-    if not moved(read, way, _MUCH) or by < way * read.value / 2:
+    if not way or by < way * read.value / 2:
         return None
     words = "more" if way == RISE else "fewer"
     why = f"{words} of the messages behind answers can be read"
@@ -86,12 +86,15 @@ def _unread(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) 
     return RecordChange(why, dict.fromkeys(_HEARD, _OF_EACH * by), _note(read, f"{why}, by {by:.0%} of answers: {ask}"))
 
 
+def _which_way(delta: Difference | None, least: float) -> int:
+    """Return which way a figure moved clearly, 0 where it did not."""
+    return next((way for way in (RISE, FALL) if delta is not None and moved(delta, way, least)), 0)
+
+
 def _in_a_row(deltas: Mapping[str, Difference]) -> RecordChange | None:
     parts = deltas.get(IN_PARTS)
-    if parts is None:
-        return None
-    way = RISE if parts.value > 0 else FALL
-    if not moved(parts, way, _MUCH):
+    way = _which_way(parts, _MUCH)
+    if parts is None or not way:
         return None
     why = f"{'more' if way == RISE else 'fewer'} answers come several in a row"
     ask = "do they come in several messages now, or are messages of users missing?" if way == RISE else ""
@@ -101,10 +104,8 @@ def _in_a_row(deltas: Mapping[str, Difference]) -> RecordChange | None:
 
 def _too_early(beside: Mapping[str, Difference]) -> RecordChange | None:
     early = beside.get(BEFORE_ASKED)
-    if early is None:
-        return None
-    way = RISE if early.value > 0 else FALL
-    if not moved(early, way, LEAST[BEFORE_ASKED]):
+    way = _which_way(early, LEAST[BEFORE_ASKED])
+    if early is None or not way:
         return None
     why = f"{'more' if way == RISE else 'fewer'} conversations begin with an answer out of documents"
     ask = "are answers stamped before their questions?" if way == RISE else "were they stamped before their questions?"
@@ -115,10 +116,8 @@ def _too_early(beside: Mapping[str, Difference]) -> RecordChange | None:
 
 def _apart(beside: Mapping[str, Difference]) -> RecordChange | None:
     behind = beside.get(BEGUN_BEHIND)
-    if behind is None:
-        return None
-    way = RISE if behind.value > 0 else FALL
-    if not moved(behind, way, LEAST[BEGUN_BEHIND]):
+    way = _which_way(behind, LEAST[BEGUN_BEHIND])
+    if behind is None or not way:
         return None
     why = f"{'more' if way == RISE else 'fewer'} conversations begin with a thanks"
     ask = "does each message have a conversation of its own?" if way == RISE else "did messages have one each?"
