@@ -30,7 +30,7 @@ def format_traffic(report: Mapping[str, Any]) -> Iterator[RenderableType]:
     if report["waterfall"] is not None:
         yield _stages(report["waterfall"], report["known_by"])
         yield Text(
-            "share: of all answers, those that fail there first; gain: more good answers if it were always right"
+            "share: of these answers, those that fail there first; gain: more good answers if it were always right"
         )
     if report["compared"] is not None:
         yield _compared(report["compared"])

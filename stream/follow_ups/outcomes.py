@@ -15,8 +15,9 @@ from turnsignal.stream.follow_ups.failures import acknowledges, ends_idle
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.sentences import opened, tells
 from turnsignal.stream.records.scores import ConversationOutcome
+from turnsignal.stream.text.quoted_lines import own_words
 
-VERSION = 7  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
+VERSION = 8  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
 
 #: The score `conversation`; `silent` is unscored.
 VALUES = {
@@ -92,6 +93,7 @@ class Outcomes:
 
 def _asks(text: str) -> bool:
     """Say whether a message asks something; what people write in several messages they often do not."""
+    text = own_words(text)
     words = opened(text.casefold())
     return "?" in text or (bool(words) and not tells(words))
 

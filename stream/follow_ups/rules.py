@@ -26,6 +26,7 @@ from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.records.scores import Unscored
 from turnsignal.stream.text.languages import is_english, is_read, may_be_read
 from turnsignal.stream.text.patterns import NEVER, Patterns, options
+from turnsignal.stream.text.quoted_lines import own_words
 from turnsignal.stream.text.wordplay import exchanges, insists, rewords, spelled_as, words_of
 
 _SURE = 5  #: words, all unknown, from which on a message is in another language
@@ -33,7 +34,7 @@ _FEW_ROWS = 30  #: below which the rows of a table are scanned for at once
 _ADDING = ("and", "also")  #: words before a question that is asked beside the one before
 _FEW = 4  #: words of a message that may ask the prompt again though most are misspelt
 
-VERSION = 11  #: raised when a rule changes what it says; part of the suite's fingerprint
+VERSION = 12  #: raised when a rule changes what it says; part of the suite's fingerprint
 
 
 class FollowUp(StrEnum):
@@ -195,6 +196,7 @@ class FollowUpRules:
         of them recognises is unscored: most such messages go on, but which ones nobody can tell. Readings are shared
         between calls.
         """
+        exchange = _unquoted(exchange)
         follow_up = _plain(exchange.follow_up)
         if not follow_up:
             return self._empty
@@ -218,6 +220,7 @@ class FollowUpRules:
 
     def takes_leave(self, exchange: Exchange) -> bool:
         """Say whether `read` finds that a follow-up takes leave; few rows say so, and most messages match none."""
+        exchange = _unquoted(exchange)
         return bool(self._leaving.match(encode(_plain(exchange.follow_up)))) and self.read(exchange).closes
 
     def reading(
@@ -344,6 +347,15 @@ def _compiled(patterns: tuple[str, ...]) -> Patterns:
 @cache
 def _load(name: str) -> dict[str, Any]:
     return tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+
+
+def _unquoted(exchange: Exchange) -> Exchange:
+    """Leave out what a user's messages quote of the answers: e-mail puts all of it beneath each reply."""
+    if ">" not in exchange.follow_up and ">" not in exchange.prompt and ">" not in exchange.before:
+        return exchange  # as nearly all are
+    return Exchange(
+        own_words(exchange.prompt), exchange.response, own_words(exchange.follow_up), own_words(exchange.before)
+    )
 
 
 def _plain(text: str) -> str:

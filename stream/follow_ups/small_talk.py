@@ -13,13 +13,14 @@ from turnsignal.stream.follow_ups.contexts import CLOSING
 from turnsignal.stream.follow_ups.failures import acknowledges, ends_idle
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.sentences import WORDS
+from turnsignal.stream.text.quoted_lines import own_words
 from turnsignal.stream.text.wordplay import words_of
 
 
 def is_small_talk(kept: Sequence[KeptTurn], rules: FollowUpRules) -> bool:
     """Say whether the last messages of a user ask for nothing; kept: turns before the answer, which may be others."""
     begin, end = asked(kept, len(kept))
-    text = TOGETHER.join([turn.text for turn in kept[begin:end]])
+    text = TOGETHER.join([own_words(turn.text) for turn in kept[begin:end]])
     if not text or len(text) > CLOSING or "?" in text:
         return False
     words = words_of(text.casefold())
@@ -37,6 +38,7 @@ def is_reply(text: str, rules: FollowUpRules) -> bool:
     >>> is_reply("Thanks, that worked!", FollowUpRules()), is_reply("Hello!", FollowUpRules())
     (True, False)
     """
+    text = own_words(text)
     return len(text) <= CLOSING and "?" not in text and _closes(Exchange("", "", text), rules)
 
 

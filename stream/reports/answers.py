@@ -128,6 +128,23 @@ class StageTable:
         both = self.known(AnswerStage.RETRIEVAL) & self.known(AnswerStage.GENERATION)
         return np.asarray(both | (self._known & _EMPTY != 0))
 
+    def weight(self) -> Column:
+        """Return for how many answers each complete one stands, 0 for the others.
+
+        Of every answer it is known whether it is none; of those that are, only some are complete. If these counted
+        once, too, answers that are none would count for more than their share.
+        """
+        empty = self._known & _EMPTY != 0
+        complete = self.complete() & ~empty
+        many = complete.sum()
+        if not many and not empty.all():
+            return np.zeros(len(self))
+        return np.asarray(np.where(complete, (~empty).sum() / max(1, many), empty.astype(np.float64)))
+
+    def before(self, stage: AnswerStage) -> Column:
+        """Return a number for what came of the stages before one; two answers with the same are known alike."""
+        return np.asarray(self._outcomes % _PLACES[stage])
+
     def failed(self, stage: AnswerStage) -> Chosen:
         """Return the answers whose first failing stage it is."""
         return np.asarray(self._outcomes // _PLACES[stage] % 3 == FAILED)
@@ -140,7 +157,7 @@ class StageTable:
         """Return the answers of which something is known, and nothing that was wrong."""
         return np.asarray(self.judged() & ~np.isin(self._outcomes, _BAD))
 
-    def sums(self, columns: Iterable[Chosen]) -> npt.NDArray[np.float64]:
+    def sums(self, columns: Iterable[Column]) -> npt.NDArray[np.float64]:
         """Return how many answers each conversation has in each column: conversations × columns."""
         used, places = np.unique(self.conversations, return_inverse=True)
         return np.stack([np.bincount(places, weights=column, minlength=len(used)) for column in columns], axis=1)

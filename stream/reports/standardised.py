@@ -41,7 +41,7 @@ def average(parts: list[tuple[Estimate, Estimate]]) -> Difference:
     differences = [difference(*pair) for pair in parts]
     if len(differences) == 1:
         return differences[0]
-    weights = [after.n * before.n / (after.n + before.n) for after, before in parts]
+    weights = [part_weight(after, before) for after, before in parts]
     total = math.fsum(weights)
     value = math.fsum(weight * each.value for weight, each in zip(weights, differences, strict=True)) / total
     errors = (
@@ -51,3 +51,8 @@ def average(parts: list[tuple[Estimate, Estimate]]) -> Difference:
     tails = math.erfc(abs(value) / error / math.sqrt(2)) if error else float(value == 0.0)
     low, high = max(-1.0, value - Z * error), min(1.0, value + Z * error)  # all figures are on scales from 0 to 1
     return Difference(value, low, high, sum(each.n for each in differences), tails)
+
+
+def part_weight(after: Estimate, before: Estimate) -> float:
+    """Return the weight of a part with so many conversations on both sides."""
+    return after.n * before.n / (after.n + before.n)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turnsignal.stream.reports.answers import Answers, StageTable, clusters
+from turnsignal.stream.reports.standardised import FEWEST, average, part_weight
 from turnsignal.stream.statistics.directions import SAME
 from turnsignal.stream.statistics.intervals import Difference, Estimate, Interval, adjust, difference, mean_over_turns
 from turnsignal.stream.statistics.promise import PROMISE
@@ -33,7 +34,8 @@ class StageFigures(NamedTuple):
     answers; rate: of those that are judged, None where none is; of_bad: of those that fail anywhere, None where none
     does; gain: in the share of good answers if it were always right, None where nothing shows it; right_before: of
     those that fail, how many are known to have been right at the stage of `BLAMED_BEFORE`; known: of all answers, the
-    share of which it is known whether it was right, those included that failed earlier.
+    share of which it is known whether it was right, those included that failed earlier; parts: the rate of each part of
+    `StageTable.before`.
     """
 
     stage: AnswerStage
@@ -45,6 +47,7 @@ class StageFigures(NamedTuple):
     gain: Interval | None
     right_before: int
     known: Estimate
+    parts: dict[int, Estimate]
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON has it."""
@@ -66,7 +69,8 @@ class Waterfall(NamedTuple):
     """All stages of some answers.
 
     answers: of which anything is known; total: all of them; complete: of which it is known whether retrieval and
-    generation were right, and those that are none; good: share of complete ones that fail nowhere, None where none is.
+    generation were right, and those that are none; good: share of all that fail nowhere, where the complete ones that
+    are answers stand for the others that are; None where there are only others.
     """
 
     answers: int
@@ -101,32 +105,32 @@ def _worth(figures: StageFigures) -> float:
 
 
 _Sums = npt.NDArray[np.float64]
-_Evidence = tuple[int, Estimate]
+_Evidence = tuple[int, Estimate, dict[int, Estimate]]
 
 
 def waterfall(table: StageTable) -> Waterfall | None:
     """Return the waterfall of some answers; None where nothing is known of any."""
-    judged, good, complete = table.judged(), table.good(), table.complete()
+    judged, good, complete, weight = table.judged(), table.good(), table.complete(), table.weight()
     if not judged.any():
         return None
     stages = list(AnswerStage)
-    columns = [judged, judged & ~good, complete, complete & good]
+    columns = [judged, judged & ~good, weight, weight * good]
     for stage in stages:
         passed = table.passed(stage)
         columns += [table.failed(stage), passed, passed & good]
     sums = table.sums(columns)
     sums = sums[sums[:, 0] > 0]
-    n, bad, whole, fine = sums[:, :4].T
+    n, bad, weights, fine = sums[:, :4].T
     evidence = _evidence(table)
     figures = tuple(
         _figures(stage, evidence[stage], n, bad, *sums[:, 4 + 3 * i : 7 + 3 * i].T) for i, stage in enumerate(stages)
     )
-    share = mean_over_turns(clusters(whole, fine)).interval if whole.any() else None
-    return Waterfall(int(n.sum()), len(sums), len(table), int(whole.sum()), share, figures)
+    share = mean_over_turns(clusters(weights, fine)).interval if weights.any() else None
+    return Waterfall(int(n.sum()), len(sums), len(table), int(complete.sum()), share, figures)
 
 
 def _evidence(table: StageTable) -> dict[AnswerStage, _Evidence]:
-    """Return of each stage the answers that fail there and were right before, and the share of which it is known."""
+    """Return of each stage those that fail there and were right before, the share that is known, and rates of parts."""
     every = np.ones(len(table), dtype=np.bool_)
     sums = table.sums([every, *map(table.known, AnswerStage)])
     known = {
@@ -136,7 +140,19 @@ def _evidence(table: StageTable) -> dict[AnswerStage, _Evidence]:
     before = {
         stage: int((table.failed(stage) & table.passed(earlier)).sum()) for stage, earlier in BLAMED_BEFORE.items()
     }
-    return {stage: (before.get(stage, 0), known[stage]) for stage in AnswerStage}
+    return {stage: (before.get(stage, 0), known[stage], _parts(table, stage)) for stage in AnswerStage}
+
+
+def _parts(table: StageTable, stage: AnswerStage) -> dict[int, Estimate]:
+    """Return how often a stage fails in each part of those that it judges."""
+    failed = table.failed(stage)
+    judged, before = failed | table.passed(stage), table.before(stage)
+    rates: dict[int, Estimate] = {}
+    for part in np.unique(before[judged]):
+        chosen = judged & (before == part)
+        turns, fails = table.sums([chosen, chosen & failed]).T
+        rates[int(part)] = mean_over_turns(clusters(turns, fails))
+    return rates
 
 
 def _figures(
@@ -170,12 +186,18 @@ def _gain(share: Estimate, n: _Sums, failed: _Sums, passed: _Sums, good: _Sums) 
 class StageChange(NamedTuple):
     """How often a stage fails where it is judged, in one version and the one before; adjusted: for all stages.
 
-    Of those judged, because fewer answers that reach a stage make it fail fewer of all, whatever it does.
+    Of those judged, because fewer answers that reach a stage make it fail fewer of all, whatever it does. And within
+    parts of them (`in_parts`) of which the stages before are known alike: where retrieval got worse, those that still
+    reach generation are mostly answers without documents, of which other things are known. now, was: both rates,
+    averaged with the same weights.
     """
 
     stage: AnswerStage
+    now: float
+    was: float
     delta: Difference
-    adjusted: float
+    in_parts: bool
+    adjusted: float = 1.0
 
     @property
     def direction(self) -> str:
@@ -187,20 +209,43 @@ class StageChange(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON has it."""
         figures = {name: round(getattr(self.delta, name), 6) for name in ("value", "low", "high")}
+        rates = {"now": round(self.now, 6), "was": round(self.was, 6), "in_parts": self.in_parts}
         adjusted = float(f"{self.adjusted:.3g}")
-        return {"stage": self.stage.value, **figures, "adjusted": adjusted, "verdict": self.direction}
+        return {"stage": self.stage.value, **figures, **rates, "adjusted": adjusted, "verdict": self.direction}
 
 
 def compare_stages(after: Waterfall, before: Waterfall) -> list[StageChange]:
-    """Return how each stage moved, all of them under one promise; those that fail in neither are left out."""
+    """Return how each stage moved, all of them under one promise.
+
+    Left out are those that fail in neither, and those that judge nothing alike in both.
+    """
+    pairs = zip(after.stages, before.stages, strict=True)
+    changes = [change for mine, theirs in pairs if (change := _change(mine, theirs, before, after)) is not None]
+    adjusted = adjust([change.delta.p for change in changes])
+    return [change._replace(adjusted=p) for change, p in zip(changes, adjusted, strict=True)]
+
+
+def _change(mine: StageFigures, theirs: StageFigures, *flows: Waterfall) -> StageChange | None:
+    if mine.rate is None or theirs.rate is None or not (mine.failed or theirs.failed):
+        return None
+    whole = StageChange(mine.stage, mine.rate.value, theirs.rate.value, difference(mine.rate, theirs.rate), False)
+    if mine.parts.keys() == theirs.parts.keys() and len(mine.parts) == 1:
+        return whole
     pairs = [
-        (mine.stage, mine.rate, theirs.rate)
-        for mine, theirs in zip(after.stages, before.stages, strict=True)
-        if mine.rate is not None and theirs.rate is not None and (mine.failed or theirs.failed)
+        (mine.parts[part], theirs.parts[part])
+        for part in mine.parts.keys() & theirs.parts.keys()
+        if min(mine.parts[part].n, theirs.parts[part].n) >= FEWEST
     ]
-    deltas = [difference(mine, theirs) for _, mine, theirs in pairs]
-    adjusted = adjust([delta.p for delta in deltas])
-    return [StageChange(stage, delta, p) for (stage, _, _), delta, p in zip(pairs, deltas, adjusted, strict=True)]
+    if pairs:
+        weights = [part_weight(*pair) for pair in pairs]
+        now, was = (
+            float(np.average([side.value for side in sides], weights=weights)) for sides in zip(*pairs, strict=True)
+        )
+        return StageChange(mine.stage, now, was, average(pairs), True)
+    # What is logged of one version only tells no parts of the other.
+    earlier = list(AnswerStage).index(mine.stage)
+    logged = [{figures.stage for figures in flow.stages[:earlier] if figures.judged} for flow in flows]
+    return whole if logged[0] != logged[1] else None
 
 
 def lost_evidence(after: Waterfall, before: Waterfall) -> list[AnswerStage]:

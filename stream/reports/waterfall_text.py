@@ -62,8 +62,9 @@ def describe_waterfall(
     sentences += _first(mine, theirs, changes, after, doubted=bool(doubt))
     others = [change for change in grown if mine.first is None or change.stage is not mine.first.stage]
     for change in others:
-        now, was = _rates(change.stage, mine, theirs)
-        sentences.append(f"More fail at {change.stage.value}, too, of answers that get that far: {now}, {was} before.")
+        name, reached = change.stage.value, _reached(change)
+        now, was = in_100(change.now), in_100(change.was)
+        sentences.append(f"More fail at {name}, too, of {reached}: {now}, {was} before.")
     if not any(change.direction != SAME for change in changes.values()):
         where = " that is known in both" if lost else ""
         sentences.append(f"No difference between {after} and {before} is shown at any stage{where}.")
@@ -165,15 +166,15 @@ def _first(
     meaning = describe_meaning(first.stage, first.failed, first.right_before)
     change = (changes or {}).get(first.stage)
     if change is None or before is None or change.direction == SAME:
-        sentences = [capital(f"{share} answers fail at {name}: {meaning}.")]
+        sentences = [capital(f"{share} answers{_judged(flow)} fail at {name}: {meaning}.")]
     else:
-        now, was = _rates(first.stage, flow, before)
+        now, was = in_100(change.now), in_100(change.was)
         if (share, in_100(_of(before, first.stage).share.value)) == (now, was):
-            sentences = [f"Since {version}, {share} answers fail at {name}, {was} before: {meaning}."]
+            sentences = [f"Since {version}, {share} answers{_judged(flow)} fail at {name}, {was} before: {meaning}."]
         else:
             sentences = [
-                f"Since {version}, {now} answers that get that far fail at {name}, {was} before: {meaning}.",
-                f"Of all answers that is {share}.",
+                f"Since {version}, {now} {_reached(change)} fail at {name}, {was} before: {meaning}.",
+                f"Of all answers{_judged(flow)} that is {share}.",
             ]
     if first.gain is not None and first.gain.value > 0:
         about, low, high = (round(bound * 100) for bound in (first.gain.value, first.gain.low, first.gain.high))
@@ -182,11 +183,14 @@ def _first(
     return sentences
 
 
-def _rates(stage: AnswerStage, after: Waterfall, before: Waterfall) -> tuple[str, str]:
-    """Say how many fail at a stage of the answers that reach it, which is what `compare_stages` compares."""
-    rates = (_of(flow, stage).rate for flow in (after, before))
-    now, was = ("none" if rate is None else in_100(rate.value) for rate in rates)
-    return now, was
+def _reached(change: StageChange) -> str:
+    """Name the answers that `compare_stages` compares: those that reach a stage, and are known alike."""
+    return f"answers that get that far{' and are known alike' if change.in_parts else ''}"
+
+
+def _judged(flow: Waterfall) -> str:
+    """Say of which answers shares are, where that is not of all."""
+    return "" if flow.answers == flow.total else " of which anything is known"
 
 
 def _of(flow: Waterfall, stage: AnswerStage) -> StageFigures:

@@ -1141,3 +1141,25 @@ def test_who_says_no_and_takes_leave_corrects_nothing(follow_up: str, response: 
 def test_a_no_beside_words_of_leave_that_are_turned_round_is_a_correction(follow_up: str) -> None:
     reading = read(follow_up, CANCELLING, "How do I cancel my membership?")
     assert (reading.clarification, reading.closes) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        f"\n\n> {ANSWER}",
+        f"\n\nOn Tue, Nov 24, 2026 at 9:14 AM Shop Bot <bot@shop.test> wrote:\n> {ANSWER}\n>\n> Does that help?",
+        f"\n\nAm 24.11.2026 um 9:14 schrieb Shop Bot:\n\n> {ANSWER}",
+    ],
+)
+@pytest.mark.parametrize("own", ["Thanks, that worked!", "That is not what I asked.", PROMPT, "And on Sundays?"])
+def test_what_a_reply_quotes_of_the_answer_changes_no_reading(own: str, quoted: str) -> None:
+    assert read(own + quoted) == read(own)
+    assert read(own, prompt=PROMPT + quoted) == read(own)
+    assert read(own, before=own + quoted) == read(own, before=own)
+    around = Exchange(PROMPT, ANSWER, own)
+    assert RULES.takes_leave(Exchange(PROMPT, ANSWER, own + quoted)) is RULES.takes_leave(around)
+
+
+def test_what_stands_beneath_a_quoted_line_is_read_and_a_message_of_quotes_alone_is_too() -> None:
+    assert read("> The Silver plan has e-mail only.\nThat is not what I asked.").clarification
+    assert read("> That is not what I asked.").clarification

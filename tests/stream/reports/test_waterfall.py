@@ -136,6 +136,67 @@ def test_a_stage_that_few_answers_reach_is_named_with_both_shares() -> None:
     assert said[3].startswith("Mending it would make about ")
 
 
+def mixed(*labelled: str, unlabelled_wrong: tuple[float, float] = (0.5, 0.5)) -> Answers:
+    """Versions with these labelled answers, and one without documents beside each, of which this share is wrong."""
+    made, draw = Answers(), random.Random(13)
+    for number, (word, wrong) in enumerate(zip(labelled, unlabelled_wrong, strict=True), 1):
+        for conversation in range(150):
+            made.add(f"v{number}-{conversation}", f"v{number}", findings(word))
+            other = "???-" if draw.random() < wrong else "???+"
+            made.add(f"v{number}-{conversation}", f"v{number}", findings(other))
+    return made
+
+
+def test_generation_is_not_blamed_for_the_answers_that_still_reach_it_where_retrieval_broke() -> None:
+    made = mixed("?+?+", "?-?+")
+    said = describe_waterfall(flow(made), newest_versions(made, 30), 30)
+    assert any(
+        sentence.startswith("Since v2, 100 of 100 answers that get that far fail at retrieval") for sentence in said
+    )
+    assert not any("generation" in sentence for sentence in said if not sentence.startswith("In v2"))
+
+
+def test_generation_that_got_worse_is_named_beside_retrieval_that_did() -> None:
+    made = mixed("?+?+", "?-?+", unlabelled_wrong=(0.3, 0.8))
+    said = describe_waterfall(flow(made), newest_versions(made, 30), 30)
+    (beside,) = (sentence for sentence in said if sentence.startswith("More fail at generation, too"))
+    assert beside.startswith("More fail at generation, too, of answers that get that far and are known alike: 7")
+
+
+def test_stages_of_which_nothing_is_known_alike_are_not_compared() -> None:
+    made = Answers()
+    for number in range(60):
+        made.add(f"v1-{number}", "v1", findings("?+?+"))
+        made.add(f"v2-{number}", "v2", findings("???-" if number % 2 else "?-"))
+    mine, theirs = (version for _, version in reversed(newest_versions(made, 30)))
+    assert [change.stage for change in compare_stages(mine, theirs)] == [AnswerStage.RETRIEVAL]
+
+
+def test_a_release_that_logs_no_documents_any_more_is_compared_at_generation_all_the_same() -> None:
+    made = blind("v2", "???-+", "???-+", "???-+")
+    mine, theirs = (version for _, version in reversed(newest_versions(made, 30)))
+    (generation,) = (each for each in compare_stages(mine, theirs) if each.stage is AnswerStage.GENERATION)
+    assert (generation.direction, generation.in_parts) == ("fails more", False)
+
+
+def test_shares_of_the_answers_that_are_judged_are_not_called_shares_of_all() -> None:
+    made = answers("?+?-", "?+?+", "?????", each=40)
+    said = describe_waterfall(flow(made), [], 30)
+    assert any(
+        sentence.startswith("50 of 100 answers of which anything is known fail at generation") for sentence in said
+    )
+
+
+def test_failures_of_which_everything_is_known_count_for_no_more_than_their_share() -> None:
+    made = Answers()
+    for number in range(40):
+        made.add(f"c{number}", "v1", findings("?+?+"))
+        made.add(f"c{number}", "v1", findings("????+"))
+        made.add(f"c{number}", "v1", findings("????+"))
+        made.add(f"c{number}", "v1", findings("???-"), failed=True)
+    assert flow(made).good.value == pytest.approx(0.75), "the complete one stands for the two others"
+
+
 def test_versions_that_do_not_differ_are_not_said_to() -> None:
     made = versions(0.2, 0.2)
     said = describe_waterfall(flow(made), newest_versions(made, 30), 30)
