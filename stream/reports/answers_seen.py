@@ -26,10 +26,12 @@ from turnsignal.stream.statistics.directions import (
     FAILED,
     FOLLOWED,
     IN_PARTS,
+    LEFTOVERS,
     SAME_LANGUAGE,
     VOTE,
     WITH_DOCUMENTS,
 )
+from turnsignal.stream.text.leftovers import has_leftovers
 
 _OPEN = 10_000  #: conversations whose last turns are remembered
 _KEPT = 6  #: turns of each
@@ -149,7 +151,7 @@ class AnswersSeen:
     def _count(self, seen: SeenAnswers, turn: Turn, kept: list[KeptTurn]) -> None:
         given = seen.documents[turn.turn_id] = len(turn.retrieved)
         failed = self._rules.failures.is_failing(turn.text) and not suffices(turn.text, kept, self._rules)
-        figures: dict[str, float] = {IN_PARTS: 0.0}
+        figures: dict[str, float] = {IN_PARTS: 0.0, LEFTOVERS: has_leftovers(turn.text)}
         is_asked = not is_small_talk(kept, self._rules)
         if failed or is_asked:
             figures[FAILED], figures[FOLLOWED] = failed, 0.0

@@ -11,35 +11,15 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION
+from turnsignal.stream.records.scores import CLARIFICATION_FREE
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
 from turnsignal.stream.reports.release_figures import BOTH, LANGUAGES, PLATFORMS, WITHIN
 from turnsignal.stream.reports.release_order import BY_CONVERSATIONS, BY_NAME
 from turnsignal.stream.reports.release_totals import MAX_RELEASES, OTHER_RELEASES
+from turnsignal.stream.reports.themes import INSTRUCTIONS, OTHER, RANKING, THEMES, WASTE, Theme
 from turnsignal.stream.reports.unversioned import tell_models_apart
 from turnsignal.stream.reports.where_to_work import broken_instructions, where_to_work
-from turnsignal.stream.statistics.directions import (
-    ANSWER_SECONDS,
-    BETTER,
-    CHANGED,
-    CHECKS_APPLIED,
-    CITATIONS,
-    CITES_ALL,
-    DOCUMENTS,
-    FAILED,
-    FREE_CONVERSATIONS,
-    IN_PARTS,
-    LEAST,
-    SAME_DOCUMENTS,
-    SAME_FIRST,
-    SAME_LANGUAGE,
-    SHORT_FIRST,
-    UNANSWERED_OF_ALL,
-    VOTE,
-    WASTED,
-    WITH_DOCUMENTS,
-    WORSE,
-)
+from turnsignal.stream.statistics.directions import BETTER, CHANGED, CHECKS_APPLIED, LEAST, WORSE
 from turnsignal.stream.text.counts import listed, share_of
 from turnsignal.stream.text.signed import signed, signed_percent
 
@@ -69,96 +49,6 @@ class Finding(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         """Return it for `--json`."""
         return {"change": self.change, "sentence": self.sentence, "evidence": list(self.evidence)}
-
-
-class Theme(NamedTuple):
-    """Figures that speak of one thing.
-
-    figures: the first that moved stands in the sentence; rests_on: what the figures alone know, which is said beside
-    what is better: answers that say nothing are thanked for, too, and what is cited need not be right.
-    """
-
-    figures: tuple[str, ...]
-    worse: str
-    better: str
-    changed: str
-    rests_on: str = ""
-
-
-_CITES_EVERYTHING = "cites all of its documents in another share of answers"
-_RANKING = Theme(
-    (),
-    "retrieves worse",
-    "retrieves better",
-    "retrieves differently",
-    "by where what is cited stood, and by that alone",
-)
-#: Answers that cite less waste more of the same documents; beside a measure that moved, it is part of `_RANKING`.
-_WASTE = Theme(
-    (WASTED,),
-    "cites less of what it retrieves",
-    "cites more of what it retrieves",
-    "cites another share of what it retrieves",
-)
-_RETRIEVES_ALIKE = "retrieves the same few documents more often, whatever is asked"
-_ALIKE = Theme((SAME_DOCUMENTS,), _RETRIEVES_ALIKE, _RETRIEVES_ALIKE, _RETRIEVES_ALIKE)
-_IN_PARTS = "answers more often in several messages"
-_INSTRUCTIONS = Theme(
-    ("compliance",), "breaks instructions more often", "keeps instructions better", "keeps other instructions"
-)
-#: In the order in which they are said where changes are of one size. Measures join `_RANKING`, checks `_INSTRUCTIONS`.
-THEMES = (
-    Theme(
-        (FAILED, "unanswered", UNANSWERED_OF_ALL),
-        "fails to answer more often",
-        "fails to answer less often",
-        "answers another share of messages",
-    ),
-    Theme(
-        (SAME_LANGUAGE,),
-        "answers more often in another language than the question's",
-        "answers less often in another language than the question's",
-        "answers another share of questions in their language",
-    ),
-    _RANKING,
-    _ALIKE,
-    Theme(
-        (CLARIFICATION_FREE, FREE_CONVERSATIONS, FOLLOW_UP, FOLLOW_UP_PRECISION, "resolved", "abandoned", "clarified"),
-        "helps its users less",
-        "helps its users more",
-        "is met with other follow-ups",
-        "by what they wrote next, and by that alone",
-    ),
-    Theme((VOTE,), "gets fewer thumbs up", "gets more thumbs up", "gets other votes"),
-    Theme(
-        (SAME_FIRST, SHORT_FIRST),
-        "begins more often with short answers, or with the same to many",
-        "begins less often with short answers, or with the same to many",
-        "begins more often with short answers, or with the same to many",
-    ),
-    Theme((DANGLING,), "invents more citations", "invents fewer citations", "invents another share of its citations"),
-    Theme(
-        (CITED,),
-        "cites documents less often",
-        "cites documents more often",
-        "cites documents in another share of answers",
-    ),
-    _WASTE,
-    Theme((CITES_ALL,), _CITES_EVERYTHING, _CITES_EVERYTHING, _CITES_EVERYTHING),
-    _INSTRUCTIONS,
-    Theme((WITH_DOCUMENTS,), "finds documents less often", "finds documents more often", "finds documents elsewhere"),
-    Theme(
-        (CITATIONS,),
-        "cites fewer documents in an answer",
-        "cites more documents in an answer",
-        "cites another number of documents in an answer",
-    ),
-    Theme((IN_PARTS,), _IN_PARTS, _IN_PARTS, _IN_PARTS),
-    Theme((DOCUMENTS,), "passes fewer documents", "passes more documents", "passes another number of documents"),
-    Theme((ANSWER_SECONDS,), "answers more slowly", "answers faster", "answers at another speed"),
-    Theme(("silent",), "leaves more users silent", "leaves fewer users silent", "leaves another share of users silent"),
-)
-_OTHER = Theme((), "is worse by another figure", "is better by another figure", "can be scored for another share")
 
 
 def find(summary: Mapping[str, Any]) -> list[Finding]:
@@ -192,12 +82,12 @@ def _compare(summary: Mapping[str, Any]) -> Iterator[Finding]:
                     evidence = {"assistant": row["assistant"], "figure": name, **delta}
                     moved.setdefault((_theme(name, checks), delta["verdict"]), []).append(evidence)
         for change in (WORSE, BETTER, CHANGED):
-            if (_RANKING, change) in moved:
-                moved[_RANKING, change] += moved.pop((_WASTE, change), [])
+            if (RANKING, change) in moved:
+                moved[RANKING, change] += moved.pop((WASTE, change), [])
         for theme, change in sorted(moved, key=partial(_rank, moved, {row.get("primary") for row in rows})):
-            if change == CHANGED and ((theme, WORSE) in moved or theme is _OTHER):
+            if change == CHANGED and ((theme, WORSE) in moved or theme is OTHER):
                 continue  # the same thing once more, or only that something else could be scored
-            if (theme, change) == (_INSTRUCTIONS, BETTER) and _breaks_more(moved.get((theme, WORSE), ())):
+            if (theme, change) == (INSTRUCTIONS, BETTER) and _breaks_more(moved.get((theme, WORSE), ())):
                 continue  # over all, fewer are kept; the check that rose stands in the table
             behind = moved[theme, change]
             yield Finding(change, _sentence(after, theme, change, behind, len(rows)), tuple(behind))
@@ -205,7 +95,7 @@ def _compare(summary: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _breaks_more(worse: Iterable[Mapping[str, Any]]) -> bool:
     """Say whether answers keep fewer instructions over all."""
-    return any(entry["figure"] in _INSTRUCTIONS.figures for entry in worse)
+    return any(entry["figure"] in INSTRUCTIONS.figures for entry in worse)
 
 
 def _rank(
@@ -214,7 +104,7 @@ def _rank(
     """Put what the primary figure says first, then what moved most; themes of one size in their own order."""
     behind = moved[key]
     is_primary = any(entry["figure"] in primaries for entry in behind)
-    return not is_primary, -max(map(_size, behind)), (*THEMES, _OTHER).index(key[0])
+    return not is_primary, -max(map(_size, behind)), (*THEMES, OTHER).index(key[0])
 
 
 def _size(entry: Mapping[str, Any]) -> float:
@@ -235,8 +125,8 @@ def _theme(figure: str, checks: set[str]) -> Theme:
         if figure in theme.figures:
             return theme
     if figure in checks:
-        return _INSTRUCTIONS
-    return _OTHER if figure.startswith("coverage(") or figure == CHECKS_APPLIED else _RANKING
+        return INSTRUCTIONS
+    return OTHER if figure.startswith("coverage(") or figure == CHECKS_APPLIED else RANKING
 
 
 def _sentence(
@@ -252,7 +142,7 @@ def _sentence(
         phrase = phrase.replace("more often", "less often")
     who = "what has no version" if after is None else after
     others = [name for name in names if name != headline]
-    beside = f"; also {listed(others[:_CHECKS_NAMED], len(others))}" if theme is _INSTRUCTIONS and others else ""
+    beside = f"; also {listed(others[:_CHECKS_NAMED], len(others))}" if theme is INSTRUCTIONS and others else ""
     why = f", {shown[0]['why']}" if change == CHANGED and "why" in shown[0] else ""
     if change == BETTER and theme.rests_on:
         why = f", {theme.rests_on}"

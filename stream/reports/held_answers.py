@@ -35,11 +35,13 @@ from turnsignal.stream.statistics.directions import (
     FAILED,
     FOLLOWED,
     IN_PARTS,
+    LEFTOVERS,
     SAME_LANGUAGE,
     WASTED,
     WITH_DOCUMENTS,
 )
 from turnsignal.stream.suite import Suite
+from turnsignal.stream.text.leftovers import has_leftovers
 
 
 class HeldAnswer(NamedTuple):
@@ -157,7 +159,7 @@ class AnswerReader:
 
     def _derive(self, state: Conversation, turn: Turn, scored: Scored, *, failed: bool) -> dict[str, float]:
         """Return the figures of an answer that no scorer gives."""
-        figures: dict[str, float] = {IN_PARTS: 0.0}
+        figures: dict[str, float] = {IN_PARTS: 0.0, LEFTOVERS: has_leftovers(turn.text)}
         is_asked = not is_small_talk(state.kept, self._suite.follow_up_rules)
         if failed or is_asked:
             figures[FAILED], figures[FOLLOWED] = failed, 0.0

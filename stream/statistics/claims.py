@@ -51,6 +51,7 @@ from turnsignal.stream.statistics.directions import (
     HIGH,
     IN_PARTS,
     LEAST,
+    LEFTOVERS,
     RISE,
     SAME,
     SAME_LANGUAGE,
@@ -76,7 +77,7 @@ _FEWER_COMPLAIN = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned", FAILED)
 #: Nobody answered them: that is the release's, wherever they came from.
 _WHEREVER = ("unanswered", UNANSWERED_OF_ALL, FAILED)
 #: No matter of what one of several messages says, while the others say the rest.
-_OF_ALL_PARTS = {*BY_USERS, *_WHEREVER, "clarified", ANSWER_SECONDS, SAME_LANGUAGE, VOTE, WITH_DOCUMENTS}
+_OF_ALL_PARTS = {*BY_USERS, *_WHEREVER, "clarified", ANSWER_SECONDS, LEFTOVERS, SAME_LANGUAGE, VOTE, WITH_DOCUMENTS}
 _MISSING = f"{FAILED} fell, and unanswered not with it: answers may be missing"
 _UNSEEN = "cited, dangling and ranking measures say nothing of answers without documents"
 

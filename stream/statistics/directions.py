@@ -23,6 +23,7 @@ SAME_LANGUAGE = (
     "same_language"  #: share of answers in the language of the message that they answer, where both are told
 )
 FAILED = "failed"  #: of an answer: 1 when it is empty, an error or a refusal
+LEFTOVERS = "answers_with_leftovers"  #: share of answers that show tags or tokens of a model, or a template's variables
 #: share of conversations whose first answer has less than half the characters of the release before's middle one
 SHORT_FIRST = "short_first_answers"
 SAME_FIRST = "same_first_answers"  #: share of them whose text many others get, too, whatever its words are
@@ -55,6 +56,7 @@ DIRECTIONS = {
     "unanswered": LOW,
     UNANSWERED_OF_ALL: LOW,
     FAILED: LOW,
+    LEFTOVERS: LOW,
     "uncited": (WORSE, CHANGED),
     CITED: (CHANGED, WORSE),  # more may also be more that do not belong there
     DANGLING: LOW,
@@ -94,6 +96,7 @@ GUARDS = {
     "unanswered": RISE,
     UNANSWERED_OF_ALL: RISE,
     FAILED: RISE,
+    LEFTOVERS: RISE,
     "uncited": RISE,
     DANGLING: RISE,
     CITED: FALL,

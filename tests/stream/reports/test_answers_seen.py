@@ -110,3 +110,12 @@ def test_ok_to_a_command_and_to_a_closing_no_is_an_answer() -> None:
     )
     assert found.means()["failed"] == 0.0
     assert found.means()["answers_with_documents"] == 0.0  # of one answer
+
+
+def test_answers_that_show_tags_of_the_model_are_counted() -> None:
+    leaked = seen(turn(1, "user", QUESTION), turn(2, "assistant", "<think>A price.</think> It costs 9 euros."))
+    assert leaked.means()["answers_with_leftovers"] == 1.0
+    assert (
+        seen(turn(1, "user", QUESTION), turn(2, "assistant", "It costs 9 euros.")).means()["answers_with_leftovers"]
+        == 0.0
+    )

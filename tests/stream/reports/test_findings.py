@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from turnsignal.stream.reports.findings import THEMES, find
+from turnsignal.stream.reports.findings import find
+from turnsignal.stream.reports.themes import THEMES
 from turnsignal.stream.reports.unscored import unscored
 from turnsignal.stream.statistics.directions import DIRECTIONS, OUTCOMES, UNANSWERED_OF_ALL
 

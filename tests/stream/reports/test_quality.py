@@ -22,6 +22,7 @@ _NONE_OF_TWO = (0, 0.0, 0, 0.0)  # answers with two documents or more, and those
 _COVERED = (0, 0.0, 0, 0.0)  # filled in where conversations are added up
 _UNTOLD = (0, 0.0)  # languages of answers
 _WHOLE = (3, 0.0)  # answers in several messages
+_CLEAN = (3, 0.0)  # answers with leftovers of a model
 _UNASKED = (0, 0.0, 0, 0.0)  # answers that ask in closing, of two kinds
 
 
@@ -30,8 +31,8 @@ def values(ndcg: float, clarified: float = 0.0, wasted: float = 0.5, seconds: fl
     latency = 3 * SECONDS.fraction(seconds)
     cited, dangling, failed, applied = (3, 3.0), (3, 0.0), (3, 0.0), (3, 3.0)
     follow_ups, free = (2, 1.6), (2, 2.0 - clarified)
-    seen = [*_RECORDED, *_UNRETRIEVED, *failed, *applied, *_NONE_OF_TWO, *_UNTOLD, *_WHOLE, *_UNASKED, 3, latency, 3]
-    return array("d", [1, ndcg, 1, wasted, *follow_ups, *free, *cited, *dangling, *_COVERED, *seen])
+    seen = [*_RECORDED, *_UNRETRIEVED, *failed, *applied, *_NONE_OF_TWO, *_UNTOLD, *_WHOLE, *_CLEAN, *_UNASKED]
+    return array("d", [1, ndcg, 1, wasted, *follow_ups, *free, *cited, *dangling, *_COVERED, *seen, 3, latency, 3])
 
 
 def quality(*groups: tuple[str, float, int, str, float], seconds: float = 4.0) -> Quality:

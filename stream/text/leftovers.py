@@ -1,0 +1,39 @@
+"""Leftovers: what a program ought to have taken out of a model's text, or filled in, before anybody read it.
+
+Tags of a model's thoughts and calls, tokens of its prompt format, and variables of a template. In code they may be what
+the answer is about.
+"""
+
+import re
+
+from turnsignal.stream.text.markup import code_spans, covers
+
+#: tags that open or close thoughts and calls, those that wrap an answer, where they close; tokens; variables
+_LEFTOVER = re.compile(
+    r"</?(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|inner_monologue|chain_of_thought|tool_(?:calls?|use|response|results?)"
+    r"|function_(?:calls?|results?)|invoke)(?:\s[^<>\n]{0,80})?>"
+    r"|</(?:answer|response|final_answer|output|instructions?|context|documents?|system_prompt)>"
+    r"|<\|[a-zA-Z][\w ]{0,40}\|>|<｜[^｜\n]{1,40}｜>|</?(?:start|end)_of_turn>|<(?:bos|eos|unk|pad)>|<0x[0-9A-F]{2}>"
+    r"|\[/?INST\]|<</?SYS>>|\A\s*<s>|</s>\s*\Z"
+    r"|(?<![\w\\^_}])\{\{[{\s]*[A-Za-z_][\w .|-]{0,60}\}\}|\{%-?\s*[a-z]|<%[=-]?\s*\w|\$\{[A-Za-z_][\w.]{0,60}\}"
+)
+_MOST = 20  #: that are looked at, where they stand in code
+
+
+def has_leftovers(text: str) -> bool:
+    """Say whether a text shows a tag or token of a model, or a variable of a template, outside of code.
+
+    >>> has_leftovers("<think>They ask for a price.</think> It is 9 euros."), has_leftovers("Write `{{name}}` there.")
+    (True, False)
+    """
+    if "<" not in text and "{" not in text and "INST]" not in text:
+        return False
+    hidden = None
+    for count, leftover in enumerate(_LEFTOVER.finditer(text)):
+        if count == _MOST:
+            return False
+        if hidden is None:
+            hidden = code_spans(text) if "`" in text or "~~~" in text else []
+        if not covers(hidden, leftover.start()):
+            return True
+    return False
