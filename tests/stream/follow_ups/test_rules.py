@@ -1163,3 +1163,21 @@ def test_what_a_reply_quotes_of_the_answer_changes_no_reading(own: str, quoted: 
 def test_what_stands_beneath_a_quoted_line_is_read_and_a_message_of_quotes_alone_is_too() -> None:
     assert read("> The Silver plan has e-mail only.\nThat is not what I asked.").clarification
     assert read("> That is not what I asked.").clarification
+
+
+@pytest.mark.parametrize(
+    "request_",
+    ["Turn off the lights in the kitchen 🙂", "My order number is 48213 🙏", "how long does a refund take 😀"],
+)
+def test_a_smile_behind_a_request_does_not_thank(request_: str) -> None:
+    reading = read(request_)
+    assert not reading.closes
+    assert reading.label is not FollowUp.THANKS
+
+
+@pytest.mark.parametrize(
+    "praise",
+    ["🙏", "👍 exactly", "sorted 😀", "you are a star ❤️", "You're a legend, thanks!", "you're an absolute hero"],
+)
+def test_signs_and_names_of_applause_are_no_complaint(praise: str) -> None:
+    assert read(praise).label is FollowUp.THANKS
