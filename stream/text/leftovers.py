@@ -15,7 +15,7 @@ _LEFTOVER = re.compile(
     r"|</(?:answer|response|final_answer|output|instructions?|context|documents?|system_prompt)>"
     r"|<\|[a-zA-Z][\w ]{0,40}\|>|<｜[^｜\n]{1,40}｜>|</?(?:start|end)_of_turn>|<(?:bos|eos|unk|pad)>|<0x[0-9A-F]{2}>"
     r"|\[/?INST\]|<</?SYS>>|\A\s*<s>|</s>\s*\Z"
-    r"|(?<![\w\\^_}])\{\{[{\s]*[A-Za-z_][\w .|-]{0,60}\}\}|\{%-?\s*[a-z]|<%[=-]?\s*\w|\$\{[A-Za-z_][\w.]{0,60}\}"
+    r"|(?<![\w\\^_}])\{\{[{\s]{0,3}[A-Za-z_][\w .|-]{0,60}\}\}|\{%-?\s*[a-z]|<%[=-]?\s*\w|\$\{[A-Za-z_][\w.]{0,60}\}"
 )
 _MOST = 20  #: that are looked at, where they stand in code
 

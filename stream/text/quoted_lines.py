@@ -12,10 +12,13 @@ _NAMES_WRITER = re.compile(
     r"\b(?:wrote|schrieb|escribió|a écrit|escreveu|ha scritto|schreef)\b[^\n]{0,200}:\s*\Z", re.IGNORECASE
 )
 _WRITER = 300  #: characters that such a line has at most
+_READ = 20_000  #: characters of a text with quoted lines; readers of a message look at less
 
 
 def own_words(text: str) -> str:
     """Return a text without the lines that it quotes; all of it where nothing else stands in it.
+
+    Of one that quotes, what stands far behind is left out, too.
 
     >>> own_words("Thanks, that worked!\\n\\nOn Monday, Shop Bot wrote:\\n> Press Reset.")
     'Thanks, that worked!'
@@ -24,7 +27,7 @@ def own_words(text: str) -> str:
         return text
     kept: list[str] = []
     quoting = False
-    for line in text.split("\n"):
+    for line in text[:_READ].split("\n"):
         if _LINE.match(line):
             if not quoting:
                 _drop_writer(kept)
