@@ -100,7 +100,7 @@ _N, _M, _MID, _RELATION, _AFTERWORD = (AMOUNT.groupindex[name] - 1 for name in (
 _UNIT_GROUPS = [(name, AMOUNT.groupindex[name] - 1) for name in UNITS]
 NOT = compile_pattern(
     r"\b(?:not|never|no|without|avoids?|avoiding|refrains? from|(?:do|does|must|should|ca|wo)n['’]?t|cannot|neither|nor"
-    r"|omit|skip|exclude|free of|leave out|forbidden|stay away from)\b"
+    r"|omit|skip|exclude|free of|leave out|forbidden|stay away from|nothing|nowhere)\b"
 )
 _AFTERWARDS = compile_pattern(
     r"^[^.;,]{0,30}\b(?:(?:is|are|be)(?: strictly)? (?:not|never|forbidden|prohibited|banned)|aren['’]?t|isn['’]?t|"
@@ -337,7 +337,9 @@ _STRETCHED = compile_pattern(r"\s*[,(]\s*(?:(?:or|but|and|with)\s+)?")
 _BETWEEN = frozenset({"as", "of", "to", "for", "from", "by", "about", "per", "is", "are"})
 #: units that an answer is made of, so that a word before them may leave others uncounted: "three closing sentences"
 _WHOLE_UNITS = frozenset({"words", "sentences", "paragraphs", "bullets", "exclamations", "hashtags"})
-_NO_DENIAL = compile_pattern(r"\s+(?:forget|hesitate|fail|only|just|matter)\b")
+_NO_DENIAL = compile_pattern(
+    r"\s+(?:forget|hesitate|fail|only|just|matter|but|else|other|except|besides|beyond|more|less|apart|aside|outside)\b"
+)
 _LIMIT = compile_pattern(
     r"\b(?:limit|limited|cap|capped|restrict|keep|maximum|max)\b[^.;]{0,40}\b(?:to|of|is|at|:)\s*$|limit:\s*$"
 )
