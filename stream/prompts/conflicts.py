@@ -86,9 +86,10 @@ def settle(
     quotes = _Passages((piece, one.sentence) for one in others for piece in shown_in(one.sentence))
     whole = _Passages((one.sentence, one.sentence) for one in others)
     asserted = [
-        (SAYS["called_lists"].sub("¦", mask(one.sentence)), one.sentence)
+        (SAYS["called_lists"].sub("¦", masked), one.sentence)
         for one in others
-        if not denies(mask(one.sentence)) and _OF_USERS.search(one.sentence) is None
+        for masked in _clauses(mask(one.sentence))
+        if not denies(masked) and _OF_USERS.search(masked) is None
     ]
     asserting = _Passages(asserted)
     permitting = _Passages(one for one in asserted if SAYS["lets_say"].search(one[0]) is not None)
@@ -98,6 +99,12 @@ def settle(
         if other:
             _doubt(proposals, index, other)
     return proposals
+
+
+def _clauses(masked: str) -> list[str]:
+    """Return a sentence, and what a reason at its head leads to: "People love a joke, so one emoji is fine."."""
+    leads = SAYS["hence"].search(masked)
+    return [masked] if leads is None else [masked, str(leads["then"])]
 
 
 class _Passages:

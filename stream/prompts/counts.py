@@ -62,7 +62,9 @@ def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
             doubt = doubt or "may be of how the answer begins or ends"
         if SAYS["uncounted"].search(sentence.masked[amount.end :]):
             doubt = doubt or "leaves a part of the answer out of the count"
-        if SAYS["roughly"].search(sentence.masked[: amount.start]) or SAYS["or_so"].match(sentence.masked[amount.end :]):
+        if SAYS["roughly"].search(sentence.masked[: amount.start]) or SAYS["or_so"].match(
+            sentence.masked[amount.end :]
+        ):
             doubt = doubt or "is no exact number"
         if amount.kind:
             doubt = doubt or f"may count only some of them ({amount.kind})"

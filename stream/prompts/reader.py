@@ -60,6 +60,7 @@ from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
 from turnsignal.stream.prompts.raw_code import code_written, is_raw_code, of_code, of_statements
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.reasons import without_reason
+from turnsignal.stream.prompts.said_against import said_against
 from turnsignal.stream.prompts.senders import of_senders, sent_by_users
 from turnsignal.stream.prompts.sentences import PlacedSentence, placed_sentences
 from turnsignal.stream.prompts.settings import is_setting
@@ -224,7 +225,7 @@ def read_prompt(text: str) -> PromptReading:
     if not (proposed or uncovered or exempt):  # whatever is there may be meant as an instruction
         uncovered = [one.sentence for one in placed if not one.is_heading and not _SAYS["who"].search(one.sentence)]
     proposals = taken_back(lifted(list(proposed.values()), placed), placed)
-    proposals = settle(proposals, placed, exempt, is_one_text=bool(order))
+    proposals = said_against(settle(proposals, placed, exempt, is_one_text=bool(order)), placed)
     prescribing = {one.sentence for one in exempt.values()}
     proposals = replaced(excepted(proposals, placed, prescribing), placed, prescribing)
     proposals = permitted(relaxed(proposals, placed, prescribing), placed)

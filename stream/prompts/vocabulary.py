@@ -50,6 +50,7 @@ _NAMING = ("word", "words", "phrase", "phrases", "term", "terms", "name", "names
 
 
 #: the comma of "Well," as the last word of a list is a part of it, and says where it stands
+_NOTHING = compile_pattern(r"^[^·]{0,60}\bnothing\b")  #: 'mention nothing about "refunds"'
 _SAID_BEFORE = compile_pattern(r"\pL,[\"”]\W*$")
 
 
@@ -100,7 +101,7 @@ def keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
             continue  # "include the words …": the list begins later
         is_verb = SAYS["verb_before"].search(masked[: match.start()]) is not None
         words = _words(rest, "" if is_verb and match["what"].casefold() in _VERBS else match["what"])
-        no = forbidden(masked, match.start(), end)
+        no = forbidden(masked, match.start(), end) or _NOTHING.match(masked[match.start() : end]) is not None
         if not words or (not no and SAYS["example"].search(match[0])):
             continue
         if not no and SAYS["choice"].search(masked):
