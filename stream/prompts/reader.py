@@ -61,7 +61,7 @@ from turnsignal.stream.prompts.raw_code import code_written, is_raw_code, of_cod
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.reasons import without_reason
 from turnsignal.stream.prompts.senders import of_senders, sent_by_users
-from turnsignal.stream.prompts.sentences import PlacedSentence, placed_sentences
+from turnsignal.stream.prompts.sentences import MAX_SENTENCES, PlacedSentence, placed_sentences
 from turnsignal.stream.prompts.settings import is_setting
 from turnsignal.stream.prompts.stand_ins import replaced
 from turnsignal.stream.prompts.statements import states_a_rule
@@ -78,6 +78,7 @@ _INTRODUCTION = 4  #: sentences at the start of a prompt that may say who its re
 _FEW = 3  #: words that are too few for a whole response
 _MARKDOWN = "bold, italics, headings, bullet points, numbered lists, tables, code blocks, quotes"  #: its kinds
 _STEP = "may be of one step of a conversation"
+_UNREAD = "what stands behind the first {:,} sentences is not read"
 _FOREIGN = "(Only prompts in English are read: here is every sentence.) "
 
 _BUILT = tomllib.loads(Path(__file__).with_name("reader.toml").read_text(encoding="utf-8"))
@@ -89,16 +90,17 @@ _SAYS = read_patterns(
 )
 
 
-def read_prompt(text: str) -> PromptReading:
-    """Read a system prompt, plain text or Markdown; in time linear in the text.
+def read_prompt(text: str, most: int = MAX_SENTENCES) -> PromptReading:
+    """Read a system prompt, plain text or Markdown; in time linear in the text, and in bounded time beyond `most`.
 
     A check that holds only on a platform is bound to it. A check is doubtful if it holds only under a condition,
-    concerns only a part of the answer, has an exception, or contradicts another sentence.
+    concerns only a part of the answer, has an exception, or contradicts another sentence. most: sentences that are
+    read; the others are listed, and as they may say anything, all checks are doubtful.
     """
     text = text.encode("utf-8", "replace").decode()  # RE2 takes no lone surrogates
-    placed, order, made = placed_sentences(text)
+    placed, order, made, unread = placed_sentences(text, most)
     if not is_english(text):
-        listed = [one.sentence for one in placed if not one.is_heading]
+        listed = [*(one.sentence for one in placed if not one.is_heading), *unread]
         return PromptReading((), (f"{_FOREIGN}{listed[0]}", *listed[1:]) if listed else (), 0, 0)
     dividers, paragraphs = _paragraphs(text, placed)
     marked = _SAYS["section"].search(text)
@@ -229,6 +231,9 @@ def read_prompt(text: str) -> PromptReading:
     proposals = replaced(excepted(proposals, placed, prescribing), placed, prescribing)
     proposals = permitted(relaxed(proposals, placed, prescribing), placed)
     proposals = in_any_language(of_one_deliverable(doubt_rivals(proposals), placed), placed)
+    if unread:
+        proposals = [one._replace(doubt=one.doubt or _UNREAD.format(most)) for one in proposals]
+        uncovered += [f"({_UNREAD.format(most)}, from here on:) {unread[0]}", *unread[1:]]
     sure = {proposal.check for proposal in proposals if proposal.doubt is None}
     plainly = sum(any(name in sure for name in names) for names in covered)
     exemptions = tuple(exempt.values())

@@ -94,27 +94,28 @@ def _lines(text: str) -> list[str | _Tag]:
     opened: list[int] = []
     unclosed: list[int] = []
     names: dict[str, int] = {}
-    for index, match in enumerate(matches):
-        name = match["name"].casefold()
+    written = [match.groups() for match in matches]
+    for index, (match, (close, name, attributes)) in enumerate(zip(matches, written, strict=True)):
+        folded = name.casefold()
         tags.append(None)
-        if not match["close"]:
-            start = text.rfind("\n", 0, match.start()) + 1
-            begins = _SAYS["before_a_tag"].search(text[max(start, match.start() - 80) : match.start()]) is not None
-            if begins and not match["attributes"].endswith("/"):
-                label = "rule" if _SAYS["of_a_rule"].fullmatch(name) is not None else match["name"]
-                words = " ".join(_SAYS["word"].findall(f"{label} {match['attributes']}"))
-                tags[index] = _Tag(name, words[:MAX_HEADING], True)
+        if not close:
+            line = text[max(0, match.start() - 80) : match.start()].rpartition("\n")[2]
+            begins = _SAYS["before_a_tag"].search(line) is not None
+            if begins and not attributes.endswith("/"):
+                label = "rule" if _SAYS["of_a_rule"].fullmatch(folded) is not None else name
+                words = " ".join(_SAYS["word"].findall(f"{label} {attributes}"))
+                tags[index] = _Tag(folded, words[:MAX_HEADING], True)
             opened.append(index)
-            names[name] = names.get(name, 0) + 1
-        elif names.get(name):
+            names[folded] = names.get(folded, 0) + 1
+        elif names.get(folded):
             last = opened.pop()
-            while matches[last]["name"].casefold() != name:
-                names[matches[last]["name"].casefold()] -= 1
+            while written[last][1].casefold() != folded:
+                names[written[last][1].casefold()] -= 1
                 unclosed.append(last)
                 last = opened.pop()
-            names[name] -= 1
+            names[folded] -= 1
             if tags[last] is not None:
-                tags[index] = _Tag(name, "", False)
+                tags[index] = _Tag(folded, "", False)
     for index in opened + unclosed:
         match = matches[index]
         before = text[max(0, match.start() - MAX_HEADING) : match.start()].rpartition("\n")[2]

@@ -112,6 +112,7 @@ QUOTED = compile_pattern(
 )
 
 
+@lru_cache(maxsize=4096)  # every reader of a sentence masks it anew
 def mask(text: str) -> str:
     """Replace quoted text by as many dots, so that it is not read as an instruction."""
     masked: str = QUOTED.sub(lambda quote: "·" * len(quote[0]), text)
