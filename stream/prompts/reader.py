@@ -5,6 +5,7 @@ comes with the sentence that asks for it, and every other instruction is listed 
 """
 
 import tomllib
+from itertools import takewhile
 from pathlib import Path
 
 from turnsignal.stream.names import parse_name
@@ -23,7 +24,7 @@ from turnsignal.stream.prompts.conditions import (
     without_clause,
     without_no_conditions,
 )
-from turnsignal.stream.prompts.conflicts import merge, settle
+from turnsignal.stream.prompts.conflicts import held_by_another, merge, settle
 from turnsignal.stream.prompts.deliverables import of_one_deliverable
 from turnsignal.stream.prompts.edges import is_first, is_last
 from turnsignal.stream.prompts.exceptions import excepted
@@ -106,6 +107,7 @@ def read_prompt(text: str, most: int = MAX_SENTENCES) -> PromptReading:
     marked = _SAYS["section"].search(text)
     splitter = marked[1] if marked is not None else ""
     rules = [mask(one.sentence) for one in placed if not one.is_heading]
+    roles = list(takewhile(lambda rule: _SAYS["instructs"].search(rule) is None, rules[:_INTRODUCTION]))
     several = personas(rules)
     kind, held = prompt_kind(one for one in rules if not opens(one)), held_answers(rules)
     is_code, coding, sending = is_raw_code(rules), code_written(rules), sent_by_users(rules)
@@ -163,12 +165,12 @@ def read_prompt(text: str, most: int = MAX_SENTENCES) -> PromptReading:
         last, names = () if is_heading else names, []
         instructs = any(_SAYS["instructs"].search(text) for text in (masked, mask(read)))
         if exemption is None and (_permits(ruled) or not instructs):
-            may_ask = _may_ask(ruled) or (
-                _is_told(ruled) and (masked not in rules[:_INTRODUCTION] or _SAYS["in_form"].search(masked) is not None)
-            )
+            says_who = masked in rules[:_INTRODUCTION] and _SAYS["in_form"].search(masked) is None
+            may_ask = _may_ask(ruled) or (_SAYS["told"].search(ruled) is not None and not says_who)
             may_ask = (may_ask and not _permits(ruled)) or _is_to_say(masked, heading) or _speaks_of_answers(ruled)
             may_ask = may_ask or _carries_a_rule(masked) or is_users_choice(masked) or is_setting(masked)
-            may_ask = may_ask or states_a_rule(masked, is_early=masked in rules[:_INTRODUCTION])
+            may_ask = may_ask or states_a_rule(masked, is_early=masked in roles)
+            may_ask = may_ask or _SAYS["among_cases"].search(around or "") is not None
             if is_shown or _is_rule(masked, may_rule=may_rule) if is_heading else may_ask and not leads_in(sentence):
                 uncovered.append(sentence)
             continue
@@ -214,7 +216,9 @@ def read_prompt(text: str, most: int = MAX_SENTENCES) -> PromptReading:
             is_step = index in of_steps or (is_dialogue and not is_length(name))
             whose = whose or (_STEP if is_step and is_of_step(name, masked) else None)
             why = doubt or asked[name] or above or other or (None if name.startswith("combination.") else whose)
-            proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
+            one = Proposal(name, (sentence,), platforms, why)
+            uncovered += held_by_another(proposed.get(name), one)
+            proposed[name] = merge(proposed.get(name), one)
         if names:
             covered.append(names)
             is_kept = any(sentence in proposed[name].sentences for name in names)
@@ -301,12 +305,13 @@ def _may_ask(masked: str) -> bool:
         return True
     if _SAYS["describes"].search(masked):
         return False
-    if _SAYS["placed"].search(masked) and _SAYS["tells"].search(masked) is None and not masked.endswith(":"):
+    is_placed = any(_SAYS[key].search(masked) is not None for key in ("placed", "in_its_case"))
+    if is_placed and _SAYS["tells"].search(masked) is None and not masked.endswith(":"):
         return True
     if _is_fragment(masked) or _SAYS["of_a_text"].search(masked) is not None:
         return True
     imperative = _SAYS["imperative"].search(masked) is not None and _SAYS["declarative"].search(masked) is None
-    return imperative or any(_SAYS[key].search(masked) is not None for key in ("looks", "given"))
+    return imperative or any(_SAYS[key].search(masked) is not None for key in ("looks", "given", "of_the_answer"))
 
 
 def _speaks_of_answers(masked: str) -> bool:
@@ -315,11 +320,6 @@ def _speaks_of_answers(masked: str) -> bool:
         _SAYS[key].search(masked) is not None
         for key in ("manner", "treated", "we_say", "permitted", "in_a_form", "in_a_tag", "labelled", "weighs")
     )
-
-
-def _is_told(masked: str) -> bool:
-    """Return whether a sentence tells its reader what to do, and not who they are: "You speak in short sentences."."""
-    return _SAYS["told"].search(masked) is not None
 
 
 def _carries_a_rule(masked: str) -> bool:

@@ -30,6 +30,7 @@ TAG, _CLAUSE, _LEAD, _ITEM = 0, 8, 10, 11  #: levels of what may stand above, be
 HEADINGS = range(1, _ITEM)  #: levels of headings, titles and lines that end with a colon
 _CLAUSES = 4  #: numbers in that of a clause, at most, as in "2.3.1.1"
 _SHORT = 70  #: characters; a longer line may be one that is wrapped
+_TYPED = 100  #: characters; so may a longer one in a prompt of plain lines
 
 
 class Above(NamedTuple):
@@ -200,7 +201,7 @@ class _BlockReader:
             self._sentence.append(bare)
             return
         is_own = bool(self._sentence) and (
-            _begins(self._sentence[-1], bare) or (self._is_whole() and is_rule_after(self._sentence, bare))
+            _begins(self._sentence[-1], bare) or (self._is_whole(_TYPED) and is_rule_after(self._open(), bare))
         )
         is_banned = marker is None and self._is_in_ban()
         if self._sentence and (marker is not None or is_title or is_own or (is_banned and self._is_whole())):
@@ -256,9 +257,15 @@ class _BlockReader:
         """Return whether nothing but a line of a few words without a stop stands right below."""
         return _marker(near.strip()) is None and is_bare(near)
 
-    def _is_whole(self) -> bool:
-        """Return whether the line before does not go on."""
-        return len(self._sentence[-1]) < _SHORT and _SAYS["goes_on"].search(self._sentence[-1]) is None
+    def _is_whole(self, short: int = _SHORT) -> bool:
+        """Return whether the line before does not go on; short: characters of one that may be wrapped."""
+        line = self._sentence[-1]
+        return len(line) < short and (_SAYS["goes_on"].search(line) is None or _SAYS["set_to"].search(line) is not None)
+
+    def _open(self) -> list[str]:
+        """Return the lines behind the last that ends a sentence, or that line if there are none."""
+        ended = [index for index, line in enumerate(self._sentence[:-1]) if line.endswith((".", "!", "?"))]
+        return self._sentence[ended[-1] + 1 :] if ended else self._sentence
 
     def _heading(self, label: str, level: int, *, may_rule: bool = False, is_shown: bool = False) -> None:
         self._flush()
