@@ -18,7 +18,7 @@ from turnsignal.stream.text.visible import one_line
 
 MAX_PROMPT = 200_000  #: characters
 LISTED = 500  #: sentences without a check that are listed; more are counted
-_WIDTH = 200  #: characters of a sentence in a comment
+_WIDTH = 2_000  #: characters of a sentence in a comment, all that are read: a rule may stand at its end
 
 
 def choose(reading: PromptReading) -> PromptReading:

@@ -5,6 +5,7 @@
 
 import tomllib
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from turnsignal.stream.names import parse_name
@@ -26,9 +27,15 @@ def beside(sentence: str, masked: str, names: Sequence[str], unchecked: Sequence
     words = [*clauses, *(_untold(masked, clauses) if forbids else ())]
     words += _how(masked, names, [*clauses, *words])
     words += _in_json(sentence, masked, [*clauses, *words]) if "format.json" in names else ()
-    shouts = any(parse_name(name).params.get("regex") == CAPITALS for name in forbids)
+    shouts = any(_regex(name) == CAPITALS for name in forbids)
     words += [_SINGLE] if shouts and _SAYS["words"].search(masked) is not None else []
     return [f"{sentence} (no check: {', '.join(words)})"] if words else []
+
+
+@lru_cache(maxsize=512)  # many sentences ask for the same check
+def _regex(check: str) -> str:
+    """Return the pattern of a check, by its name; "" if it has none."""
+    return str(parse_name(check).params.get("regex", ""))
 
 
 def _untold(masked: str, clauses: Sequence[str]) -> list[str]:
@@ -44,8 +51,8 @@ def _how(masked: str, names: Sequence[str], known: Sequence[str]) -> list[str]:
 
     names: of the checks of the sentence; known: what is named already.
     """
-    checked = [NAMED_THINGS[regex] for name in names if (regex := parse_name(name).params.get("regex")) in NAMED_THINGS]
-    checked += [_SAYS["formless"]] if any(parse_name(name).params.get("regex") == MARKDOWN for name in names) else []
+    checked = [NAMED_THINGS[regex] for name in names if (regex := _regex(name)) in NAMED_THINGS]
+    checked += [_SAYS["formless"]] if any(_regex(name) == MARKDOWN for name in names) else []
     checked += [_SAYS["commas"]] if "punctuation.no_comma" in names else []
     phrases: dict[str, None] = {}
     for match in _SAYS["without"].finditer(masked):

@@ -64,6 +64,18 @@ def merge(first: Proposal | None, second: Proposal) -> Proposal:
     return Proposal(first.check, sentences, platforms, first.doubt)
 
 
+def held_by_another(first: Proposal | None, second: Proposal) -> list[str]:
+    """Return the sentences whose doubts are lost when two proposals of the same check are merged, with these doubts."""
+    if first is None or (first.doubt is None) == (second.doubt is None):
+        return []
+    doubted, sure = (second, first) if first.doubt is None else (first, second)
+    return [
+        f"{sentence} (by itself its check is doubtful: {doubted.doubt})"
+        for sentence in doubted.sentences
+        if sentence not in sure.sentences
+    ]
+
+
 def settle(
     proposals: list[Proposal], placed: list[PlacedSentence], exempt: dict[str, Exemption], *, is_one_text: bool
 ) -> list[Proposal]:

@@ -6,6 +6,7 @@ words may name a part of the answer, some of the answers, or a text that is none
 """
 
 import tomllib
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -83,6 +84,7 @@ def title_of(above: list[Above]) -> int:
     return first[0] if len(first) == 1 and first[0] == 0 and any(one.level > 1 for one in above) else -1
 
 
+@lru_cache(maxsize=4096)  # items of a list and labels at their heads come again
 def kind_of(label: str, product: frozenset[str] = frozenset(), *, is_label: bool = False) -> str:
     """Return what a heading, label or tag makes of what stands below it.
 

@@ -17,13 +17,19 @@ def is_rule_after(lines: Sequence[str], line: str) -> bool:
     """Return whether a line is a rule of its own below others, where all begin small and none has a full stop.
 
     lines: those of the sentence so far, the last of which does not go on. What stands below a case holds in it, unless
-    it says "always" or "never".
+    it says "always" or "never", or the case ends with the words of its reply.
     """
-    if len(lines) > _LINES or not lines[0][:1].islower() or not line[:1].islower():
-        return False  # a sentence that is wrapped begins with a capital
-    if not any(_SAYS[key].search(lines[0]) is not None for key in ("rule_line", "opener_line", "case_line")):
+    if len(lines) > _LINES or not line[:1].islower():
         return False
+    is_opener = _SAYS["opener_line"].search(lines[0]) is not None
+    if not is_opener and not (lines[0][:1].islower() and _is_rule_or_case(lines[0])):
+        return False  # a sentence that is wrapped begins with a capital
     cases = [_SAYS["case_line"].search(one) is not None for one in lines if _SAYS["case"].match(one) is not None]
-    if cases and not (all(cases) and _SAYS["anew"].match(line) is not None):
+    is_over = _SAYS["anew"].match(line) is not None or _SAYS["closed_case"].search(lines[-1]) is not None
+    if cases and not (all(cases) and is_over):
         return False  # "for refunds", which those below are about
-    return any(_SAYS[key].search(line) is not None for key in ("rule_line", "case_line"))
+    return _is_rule_or_case(line)
+
+
+def _is_rule_or_case(line: str) -> bool:
+    return any(_SAYS[key].search(line) is not None for key in ("rule_line", "setting_line", "case_line"))

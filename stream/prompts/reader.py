@@ -5,6 +5,7 @@ comes with the sentence that asks for it, and every other instruction is listed 
 """
 
 import tomllib
+from itertools import takewhile
 from pathlib import Path
 
 from turnsignal.stream.names import parse_name
@@ -23,7 +24,7 @@ from turnsignal.stream.prompts.conditions import (
     without_clause,
     without_no_conditions,
 )
-from turnsignal.stream.prompts.conflicts import merge, settle
+from turnsignal.stream.prompts.conflicts import held_by_another, merge, settle
 from turnsignal.stream.prompts.deliverables import of_one_deliverable
 from turnsignal.stream.prompts.edges import is_first, is_last
 from turnsignal.stream.prompts.exceptions import excepted
@@ -62,7 +63,7 @@ from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.reasons import without_reason
 from turnsignal.stream.prompts.said_against import said_against
 from turnsignal.stream.prompts.senders import of_senders, sent_by_users
-from turnsignal.stream.prompts.sentences import PlacedSentence, placed_sentences
+from turnsignal.stream.prompts.sentences import MAX_SENTENCES, PlacedSentence, placed_sentences
 from turnsignal.stream.prompts.settings import is_setting
 from turnsignal.stream.prompts.stand_ins import replaced
 from turnsignal.stream.prompts.statements import states_a_rule
@@ -79,6 +80,7 @@ _INTRODUCTION = 4  #: sentences at the start of a prompt that may say who its re
 _FEW = 3  #: words that are too few for a whole response
 _MARKDOWN = "bold, italics, headings, bullet points, numbered lists, tables, code blocks, quotes"  #: its kinds
 _STEP = "may be of one step of a conversation"
+_UNREAD = "what stands behind the first {:,} sentences is not read"
 _FOREIGN = "(Only prompts in English are read: here is every sentence.) "
 
 _BUILT = tomllib.loads(Path(__file__).with_name("reader.toml").read_text(encoding="utf-8"))
@@ -90,21 +92,23 @@ _SAYS = read_patterns(
 )
 
 
-def read_prompt(text: str) -> PromptReading:
-    """Read a system prompt, plain text or Markdown; in time linear in the text.
+def read_prompt(text: str, most: int = MAX_SENTENCES) -> PromptReading:
+    """Read a system prompt, plain text or Markdown; in time linear in the text, and in bounded time beyond `most`.
 
     A check that holds only on a platform is bound to it. A check is doubtful if it holds only under a condition,
-    concerns only a part of the answer, has an exception, or contradicts another sentence.
+    concerns only a part of the answer, has an exception, or contradicts another sentence. most: sentences that are
+    read; the others are listed, and as they may say anything, all checks are doubtful.
     """
     text = text.encode("utf-8", "replace").decode()  # RE2 takes no lone surrogates
-    placed, order, made = placed_sentences(text)
+    placed, order, made, unread = placed_sentences(text, most)
     if not is_english(text):
-        listed = [one.sentence for one in placed if not one.is_heading]
+        listed = [*(one.sentence for one in placed if not one.is_heading), *unread]
         return PromptReading((), (f"{_FOREIGN}{listed[0]}", *listed[1:]) if listed else (), 0, 0)
     dividers, paragraphs = _paragraphs(text, placed)
     marked = _SAYS["section"].search(text)
     splitter = marked[1] if marked is not None else ""
     rules = [mask(one.sentence) for one in placed if not one.is_heading]
+    roles = list(takewhile(lambda rule: _SAYS["instructs"].search(rule) is None, rules[:_INTRODUCTION]))
     several = personas(rules)
     kind, held = prompt_kind(one for one in rules if not opens(one)), held_answers(rules)
     is_code, coding, sending = is_raw_code(rules), code_written(rules), sent_by_users(rules)
@@ -162,12 +166,12 @@ def read_prompt(text: str) -> PromptReading:
         last, names = () if is_heading else names, []
         instructs = any(_SAYS["instructs"].search(text) for text in (masked, mask(read)))
         if exemption is None and (_permits(ruled) or not instructs):
-            may_ask = _may_ask(ruled) or (
-                _is_told(ruled) and (masked not in rules[:_INTRODUCTION] or _SAYS["in_form"].search(masked) is not None)
-            )
+            says_who = masked in rules[:_INTRODUCTION] and _SAYS["in_form"].search(masked) is None
+            may_ask = _may_ask(ruled) or (_SAYS["told"].search(ruled) is not None and not says_who)
             may_ask = (may_ask and not _permits(ruled)) or _is_to_say(masked, heading) or _speaks_of_answers(ruled)
             may_ask = may_ask or _carries_a_rule(masked) or is_users_choice(masked) or is_setting(masked)
-            may_ask = may_ask or states_a_rule(masked, is_early=masked in rules[:_INTRODUCTION])
+            may_ask = may_ask or states_a_rule(masked, is_early=masked in roles)
+            may_ask = may_ask or _SAYS["among_cases"].search(around or "") is not None
             if is_shown or _is_rule(masked, may_rule=may_rule) if is_heading else may_ask and not leads_in(sentence):
                 uncovered.append(sentence)
             continue
@@ -213,7 +217,9 @@ def read_prompt(text: str) -> PromptReading:
             is_step = index in of_steps or (is_dialogue and not is_length(name))
             whose = whose or (_STEP if is_step and is_of_step(name, masked) else None)
             why = doubt or asked[name] or above or other or (None if name.startswith("combination.") else whose)
-            proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
+            one = Proposal(name, (sentence,), platforms, why)
+            uncovered += held_by_another(proposed.get(name), one)
+            proposed[name] = merge(proposed.get(name), one)
         if names:
             covered.append(names)
             is_kept = any(sentence in proposed[name].sentences for name in names)
@@ -230,6 +236,9 @@ def read_prompt(text: str) -> PromptReading:
     proposals = replaced(excepted(proposals, placed, prescribing), placed, prescribing)
     proposals = permitted(relaxed(proposals, placed, prescribing), placed)
     proposals = in_any_language(of_one_deliverable(doubt_rivals(proposals), placed), placed)
+    if unread:
+        proposals = [one._replace(doubt=one.doubt or _UNREAD.format(most)) for one in proposals]
+        uncovered += [f"({_UNREAD.format(most)}, from here on:) {unread[0]}", *unread[1:]]
     sure = {proposal.check for proposal in proposals if proposal.doubt is None}
     plainly = sum(any(name in sure for name in names) for names in covered)
     exemptions = tuple(exempt.values())
@@ -297,12 +306,13 @@ def _may_ask(masked: str) -> bool:
         return True
     if _SAYS["describes"].search(masked):
         return False
-    if _SAYS["placed"].search(masked) and _SAYS["tells"].search(masked) is None and not masked.endswith(":"):
+    is_placed = any(_SAYS[key].search(masked) is not None for key in ("placed", "in_its_case"))
+    if is_placed and _SAYS["tells"].search(masked) is None and not masked.endswith(":"):
         return True
     if _is_fragment(masked) or _SAYS["of_a_text"].search(masked) is not None:
         return True
     imperative = _SAYS["imperative"].search(masked) is not None and _SAYS["declarative"].search(masked) is None
-    return imperative or any(_SAYS[key].search(masked) is not None for key in ("looks", "given"))
+    return imperative or any(_SAYS[key].search(masked) is not None for key in ("looks", "given", "of_the_answer"))
 
 
 def _speaks_of_answers(masked: str) -> bool:
@@ -311,11 +321,6 @@ def _speaks_of_answers(masked: str) -> bool:
         _SAYS[key].search(masked) is not None
         for key in ("manner", "treated", "we_say", "permitted", "in_a_form", "in_a_tag", "labelled", "weighs")
     )
-
-
-def _is_told(masked: str) -> bool:
-    """Return whether a sentence tells its reader what to do, and not who they are: "You speak in short sentences."."""
-    return _SAYS["told"].search(masked) is not None
 
 
 def _carries_a_rule(masked: str) -> bool:

@@ -37,12 +37,14 @@ from turnsignal.stream.prompts.instructions import LANGUAGES
 from turnsignal.stream.prompts.leftover import Span, ordered, part_named, written
 from turnsignal.stream.prompts.polarity import narrowed
 from turnsignal.stream.prompts.reasons import without_reason
+from turnsignal.stream.prompts.repeats import without_repeats
 from turnsignal.stream.prompts.siblings import counterparts
-from turnsignal.stream.prompts.structure import PromptBlock, read_structure
+from turnsignal.stream.prompts.structure import Above, PromptBlock, read_structure
 from turnsignal.stream.prompts.third_person import headed_to, own_names, spoken_to
 from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, read_patterns
 
 MAX_SENTENCE = 2_000  #: characters read from one sentence
+MAX_SENTENCES = 4_000  #: sentences and headings read from one prompt
 
 _BUILT = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8"))
 _SAYS = read_patterns(_BUILT["patterns"])
@@ -85,20 +87,23 @@ class ReadSentences(NamedTuple):
     """A prompt's sentences, without examples.
 
     product: the words for the one text that it orders, if it does; made: those for what its assistant is there to write
-    and nothing else, "" if there is none.
+    and nothing else, "" if there is none; unread: sentences beyond those that are read.
     """
 
     placed: list[PlacedSentence]
     product: str
     made: str
+    unread: list[str]
 
 
-def placed_sentences(text: str) -> ReadSentences:
-    """Read a prompt into its sentences."""
+def placed_sentences(text: str, most: int = MAX_SENTENCES) -> ReadSentences:
+    """Read a prompt into its sentences, `most` at most; what says again what was said just before is left out."""
     blocks, above = read_structure(text)
     around = surroundings(above)
     blocks = [block for block in blocks if block.above < 0 or not around[block.above].is_example]
-    written = [list(_split(block.text)) for block in blocks]
+    blocks = _without_repeated(blocks, above)
+    written = [without_repeats(_split(block.text)) for block in blocks]
+    unread = _cut(written, most)
     names = own_names(
         [mask(one) for block, ones in zip(blocks, written, strict=True) if not block.is_heading for one in ones]
     )
@@ -130,7 +135,26 @@ def placed_sentences(text: str) -> ReadSentences:
             one._replace(written=text, may_rule=block.may_rule, is_shown=block.is_shown)
             for one, text in zip(ones, wrote, strict=True)
         ]
-    return ReadSentences(placed, product, made)
+    return ReadSentences(placed, product, made, unread)
+
+
+def _without_repeated(blocks: list[PromptBlock], above: list[Above]) -> list[PromptBlock]:
+    """Leave out blocks that come again behind themselves, below headings with the same words."""
+    known: dict[Above, int] = {}
+    same = {-1: -1}  # of what stands above, the first that stands in the same place with the same words
+    for index, one in enumerate(above):
+        same[index] = known.setdefault(one._replace(parent=same[one.parent]), index)
+    return without_repeats(block._replace(above=same[block.above]) for block in blocks)
+
+
+def _cut(written: list[list[str]], most: int) -> list[str]:
+    """Cut the sentences of all blocks to so many together, and return the others."""
+    unread: list[str] = []
+    for sentences in written:
+        unread += sentences[most:]
+        del sentences[most:]
+        most -= len(sentences)
+    return unread
 
 
 def _answers_otherwise(masked: str, is_narrow: bool, made: str) -> bool:

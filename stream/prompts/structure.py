@@ -30,6 +30,7 @@ TAG, _CLAUSE, _LEAD, _ITEM = 0, 8, 10, 11  #: levels of what may stand above, be
 HEADINGS = range(1, _ITEM)  #: levels of headings, titles and lines that end with a colon
 _CLAUSES = 4  #: numbers in that of a clause, at most, as in "2.3.1.1"
 _SHORT = 70  #: characters; a longer line may be one that is wrapped
+_TYPED = 100  #: characters; so may a longer one in a prompt of plain lines
 
 
 class Above(NamedTuple):
@@ -94,27 +95,28 @@ def _lines(text: str) -> list[str | _Tag]:
     opened: list[int] = []
     unclosed: list[int] = []
     names: dict[str, int] = {}
-    for index, match in enumerate(matches):
-        name = match["name"].casefold()
+    written = [match.groups() for match in matches]
+    for index, (match, (close, name, attributes)) in enumerate(zip(matches, written, strict=True)):
+        folded = name.casefold()
         tags.append(None)
-        if not match["close"]:
-            start = text.rfind("\n", 0, match.start()) + 1
-            begins = _SAYS["before_a_tag"].search(text[max(start, match.start() - 80) : match.start()]) is not None
-            if begins and not match["attributes"].endswith("/"):
-                label = "rule" if _SAYS["of_a_rule"].fullmatch(name) is not None else match["name"]
-                words = " ".join(_SAYS["word"].findall(f"{label} {match['attributes']}"))
-                tags[index] = _Tag(name, words[:MAX_HEADING], True)
+        if not close:
+            line = text[max(0, match.start() - 80) : match.start()].rpartition("\n")[2]
+            begins = _SAYS["before_a_tag"].search(line) is not None
+            if begins and not attributes.endswith("/"):
+                label = "rule" if _SAYS["of_a_rule"].fullmatch(folded) is not None else name
+                words = " ".join(_SAYS["word"].findall(f"{label} {attributes}"))
+                tags[index] = _Tag(folded, words[:MAX_HEADING], True)
             opened.append(index)
-            names[name] = names.get(name, 0) + 1
-        elif names.get(name):
+            names[folded] = names.get(folded, 0) + 1
+        elif names.get(folded):
             last = opened.pop()
-            while matches[last]["name"].casefold() != name:
-                names[matches[last]["name"].casefold()] -= 1
+            while written[last][1].casefold() != folded:
+                names[written[last][1].casefold()] -= 1
                 unclosed.append(last)
                 last = opened.pop()
-            names[name] -= 1
+            names[folded] -= 1
             if tags[last] is not None:
-                tags[index] = _Tag(name, "", False)
+                tags[index] = _Tag(folded, "", False)
     for index in opened + unclosed:
         match = matches[index]
         before = text[max(0, match.start() - MAX_HEADING) : match.start()].rpartition("\n")[2]
@@ -199,7 +201,7 @@ class _BlockReader:
             self._sentence.append(bare)
             return
         is_own = bool(self._sentence) and (
-            _begins(self._sentence[-1], bare) or (self._is_whole() and is_rule_after(self._sentence, bare))
+            _begins(self._sentence[-1], bare) or (self._is_whole(_TYPED) and is_rule_after(self._open(), bare))
         )
         is_banned = marker is None and self._is_in_ban()
         if self._sentence and (marker is not None or is_title or is_own or (is_banned and self._is_whole())):
@@ -255,9 +257,15 @@ class _BlockReader:
         """Return whether nothing but a line of a few words without a stop stands right below."""
         return _marker(near.strip()) is None and is_bare(near)
 
-    def _is_whole(self) -> bool:
-        """Return whether the line before does not go on."""
-        return len(self._sentence[-1]) < _SHORT and _SAYS["goes_on"].search(self._sentence[-1]) is None
+    def _is_whole(self, short: int = _SHORT) -> bool:
+        """Return whether the line before does not go on; short: characters of one that may be wrapped."""
+        line = self._sentence[-1]
+        return len(line) < short and (_SAYS["goes_on"].search(line) is None or _SAYS["set_to"].search(line) is not None)
+
+    def _open(self) -> list[str]:
+        """Return the lines behind the last that ends a sentence, or that line if there are none."""
+        ended = [index for index, line in enumerate(self._sentence[:-1]) if line.endswith((".", "!", "?"))]
+        return self._sentence[ended[-1] + 1 :] if ended else self._sentence
 
     def _heading(self, label: str, level: int, *, may_rule: bool = False, is_shown: bool = False) -> None:
         self._flush()

@@ -112,10 +112,17 @@ QUOTED = compile_pattern(
 )
 
 
+@lru_cache(maxsize=4096)  # every reader of a sentence masks it anew
 def mask(text: str) -> str:
     """Replace quoted text by as many dots, so that it is not read as an instruction."""
-    masked: str = QUOTED.sub(lambda quote: "·" * len(quote[0]), text)
+    masked: str = QUOTED.sub(_dots, text)
     return masked
+
+
+def _dots(quote: Any) -> str:
+    """Return dots for a quote, behind the character before a single mark, which belongs to it for `QUOTED` alone."""
+    lead: str = quote[0][:1] if quote[0][0] in " \t\n([,:" else ""
+    return lead + "·" * (len(quote[0]) - len(lead))
 
 
 class Amount(NamedTuple):

@@ -203,3 +203,8 @@ def test_a_missing_extra_does_not_hide_why_a_check_is_doubtful(monkeypatch: pyte
     reading = read_prompt('You are Bo, an assistant.\n\n- The "summary" field must be in English.\n')
     (one,) = choose(reading).proposals
     assert one.doubt == f"{reading.proposals[0].doubt}; language.is(code=en) needs an extra"
+
+
+def test_a_rule_behind_many_others_in_one_sentence_is_written_whole() -> None:
+    rule = "be kind to " + ", ".join(f"guest number {number}" for number in range(30)) + " and never curse"
+    assert "never curse" in write_suite(read_prompt(rule), "mine", "mine.md")

@@ -173,3 +173,47 @@ def test_a_cell_of_one_word_is_listed() -> None:
     assert "Friendly" in listed(
         "You are Bo.\n\n| Topic | Rule |\n|---|---|\n| Length | At most 60 words |\n| Tone | Friendly |"
     )
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Allways mention 'see you soon' somewhere.",
+        "alwys put 'thanks mate' in it.",
+        "For blurred pictures return an empty string.",
+        "For broken scans output nothing.",
+        "For birthdays just wave back.",
+        "A legal notice closes the answer.",
+        "Replies in Dutch will be thrown away.",
+        "You also draft poems for weddings.",
+        "memes ok but keep em clean",
+    ],
+)
+def test_what_is_misspelled_or_stands_behind_its_case_is_listed(rule: str) -> None:
+    assert rule.rstrip(".") in listed(f"You are Bo, the assistant of a bus company. Be nice. {rule}")
+
+
+def test_what_the_assistant_writes_is_its_role_only_before_the_first_instruction() -> None:
+    duty = "You write shopping lists for the user."
+    assert duty in read_prompt(f"You are Bo. No tables. {duty}").uncovered
+    assert duty not in read_prompt(f"You are Bo. {duty} No tables.").uncovered
+
+
+@pytest.mark.parametrize("lead", ["Hand over when:", "Call a colleague if:", "Stop in these cases:"])
+def test_cases_in_a_list_are_listed(lead: str) -> None:
+    cases = ("a child is in danger", "somebody mentions the press", "two tools failed")
+    assert set(cases) <= set(read_prompt(f"Be nice. {lead}\n" + "".join(f"- {one}\n" for one in cases)).uncovered)
+
+
+@pytest.mark.parametrize(
+    "lead", ["Structure your report under these headings:", "Answer using the following sections:"]
+)
+def test_headings_that_are_asked_for_are_listed(lead: str) -> None:
+    assert {"Gains", "Losses"} <= set(read_prompt(f"{lead}\n## Gains\n## Losses\nBe brief.").uncovered)
+
+
+def test_a_sentence_whose_doubt_another_lifts_is_listed_with_it() -> None:
+    reading = read_prompt("Write 4 sentences. Write approx. 4 sentences.")
+    assert [one.doubt for one in reading.proposals] == [None]
+    assert [one.partition(" (")[0] for one in reading.uncovered] == ["Write approx. 4 sentences."]
+    assert "doubtful: says more than its check (approx)" in reading.uncovered[0]
