@@ -47,7 +47,7 @@ def said_against(proposals: list[Proposal], placed: Sequence[PlacedSentence]) ->
         check = parse_check(own.check)
         for other in saying:
             wanted = (sentence for sentence in proposals[other].sentences if sentence not in own.sentences)
-            against = next((each for each in wanted if any(_breaks(check, said) for said in said_in(each))), None)
+            against = next((each for each in wanted if any(_breaks(check, words) for words in said_in(each))), None)
             if against is not None:
                 proposals[index] = own._replace(doubt=f"contradicts “{against[:_SHOWN]}”")
                 proposals[other] = proposals[other]._replace(doubt=f"contradicts “{own.sentences[0][:_SHOWN]}”")
@@ -66,7 +66,7 @@ def _forbids(check: str) -> bool:
     return check.startswith(_FORBIDS) and "at_least" not in params and not check.startswith("case.capital")
 
 
-def _breaks(check: Check, said: str) -> bool:
-    if any(sign in said for sign in _VARIABLE):
+def _breaks(check: Check, words: str) -> bool:
+    if any(sign in words for sign in _VARIABLE):
         return False
-    return check.check(Response(said, (), _READ)).result is Result.FAIL
+    return check.check(Response(words, (), _READ)).result is Result.FAIL
