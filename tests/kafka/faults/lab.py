@@ -86,16 +86,27 @@ class Lab:
     """One prefix on a broker, with workers.
 
     broker: to be crashed, stopped and started by whoever owns it; large: thousands of turns become tens of thousands;
-    ignored: what a case says need not be as the oracles say; compare_since: offsets of the turns from which on rows
-    have to be right, by the plain pairing alone, where a case has lost what was before.
+    app: what workers run, if not told otherwise; ignored: what a case says need not be as the oracles say;
+    compare_since: offsets of the turns from which on rows have to be right, by the plain pairing alone, where a case
+    has lost what was before.
     """
 
-    def __init__(self, broker: Any, settings: Settings, directory: Path, *, large: bool = False, seed: int = 0) -> None:
+    def __init__(
+        self,
+        broker: Any,
+        settings: Settings,
+        directory: Path,
+        *,
+        large: bool = False,
+        seed: int = 0,
+        app: str = "all",
+    ) -> None:
         self.broker = broker
         self.settings = settings
         self.directory = directory
         self.large = large
         self.seed = seed
+        self.app = app
         self.workers: list[FaultyWorker] = []
         self.ignored: set[str] = set()
         self.compare_since: dict[int, int] = {}
@@ -114,7 +125,7 @@ class Lab:
     def add(self, **options: Any) -> FaultyWorker:
         """Make a worker that is not started yet."""
         settings = options.pop("settings", self.settings)
-        options.setdefault("app", "all")
+        options.setdefault("app", self.app)
         worker = FaultyWorker(f"worker-{len(self.workers)}", settings, self.directory, **options)
         self.workers.append(worker)
         return worker
@@ -148,6 +159,10 @@ class Lab:
         except TimeoutError as error:
             msg = f"{found}: {error}"
             raise TimeoutError(msg) from None
+
+    def all_joined(self) -> bool:
+        """Whether every app that the workers run has a member."""
+        return all(self.members(app) for app in (("score", "watch") if self.app == "all" else (self.app,)))
 
     def members(self, app: str = "score") -> list[set[int]]:
         """Ask the broker which partitions each member of an app's group has."""
