@@ -35,7 +35,7 @@ def kept_memory() -> Iterator[None]:
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Look for garbage seldom: where modules are imported there is none, and looking takes a quarter of the time."""
+    """Look for garbage seldom: where modules are imported there is none, and looking takes a twentieth of the time."""
     before = gc.get_threshold()
     gc.set_threshold(50_000, 20, 100)
     try:
