@@ -7,7 +7,6 @@ codes are the same everywhere: 0 done, 1 failed, 2 wrong usage, setting or suite
 
 import os
 import sys
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -55,15 +54,22 @@ from turnsignal.agents.process.exits import (
     EXIT_RESTART,
 )
 from turnsignal.agents.process.interrupts import Terminated
+from turnsignal.agents.process.memory import rare_collections
 from turnsignal.agents.process.streams import make_printable
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 
 
-def _version() -> str:
+def _print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if not asked or ctx.resilient_parsing:
+        return
+    from importlib import metadata  # a fifth of what every command would load
+
     try:
-        return metadata.version("turnsignal")
+        version = metadata.version("turnsignal")
     except metadata.PackageNotFoundError:
-        return "not installed (running from a checkout)"
+        version = "not installed (running from a checkout)"
+    click.echo(f"turnsignal, version {version}")
+    ctx.exit()
 
 
 class _Commands(SuggestingGroup):
@@ -92,7 +98,14 @@ class _Commands(SuggestingGroup):
     ' and options in bash, also zsh and fish: eval "$(_TURNSIGNAL_COMPLETE=bash_source turnsignal)". Start with:'
     " turnsignal replay --sample",
 )
-@click.version_option(_version(), prog_name="turnsignal")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
 def turnsignal() -> None:
     """Watch live chat-assistant traffic on Kafka and say whether the answers got worse, where, and why."""
 
@@ -139,15 +152,11 @@ def worker(app: str, *, supervisor: bool) -> None:
         raise click.UsageError(
             "--no-supervisor takes one app, as all of them are one process each: score, judge or watch"
         )
-    from turnsignal.agents.process.memory import kept_memory
+    from turnsignal.agents.worker.apps import run_app
     from turnsignal.agents.worker.supervisor import WORKED
 
     try:
-        with kept_memory():  # what is imported stays: looking for garbage there is a tenth of a start
-            from turnsignal.agents.worker.apps import run_app
-
-            ready = make_app(app, settings)
-        sys.exit(run_app(ready))
+        sys.exit(run_app(make_app(app, settings)))
     except ConfigError as error:
         if WORKED not in os.environ:
             raise
@@ -277,7 +286,8 @@ def main() -> None:
     """Run the command; say what went wrong in one line on standard error."""
     make_printable()
     try:
-        turnsignal.main(standalone_mode=True)
+        with rare_collections():
+            turnsignal.main(standalone_mode=True)
     except ConfigError as error:
         _fail(error, EXIT_REFUSED)
     except TurnsignalError as error:

@@ -1,22 +1,28 @@
 """Which apps `turnsignal worker` runs, and each of them made."""
 
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.text.toml import parse_toml
 
 if TYPE_CHECKING:
     from turnsignal.agents.settings import Settings
 
 
 def all_apps(settings: "Settings") -> list[str]:
-    """Name the apps that a suite needs; one that is wrong is each app's to refuse."""
-    from turnsignal.agents.worker.supervisor import apps_of
-    from turnsignal.stream.suite import Suite, load_suite
+    """Name the apps that a suite needs; one that is wrong is each app's to refuse.
 
-    try:
-        return apps_of(load_suite(settings.suite))
-    except ConfigError:
-        return apps_of(Suite())
+    Only its judges are looked for, and not read as a suite: a supervisor has no use for the rules, which would keep its
+    processes waiting, and stay in its memory for as long as it lives.
+    """
+    from turnsignal.agents.worker.supervisor import apps_of
+
+    judges: object = None
+    if settings.suite is not None:
+        with suppress(OSError, ValueError):  # those of TOML and of texts are ValueErrors
+            judges = parse_toml(Path(settings.suite).read_text(encoding="utf-8")).get("judges")
+    return apps_of(judged=bool(judges))
 
 
 def make_app(app: str, settings: "Settings") -> Any:

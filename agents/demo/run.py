@@ -197,7 +197,7 @@ class _Show:
         self._out = out
         self._console = console
         suite = load_suite(settings.suite)
-        self._apps = apps_of(suite)
+        self._apps = apps_of(judged=bool(suite.judges))
         self._board = LiveStatistics(suite)
         self._judged = JudgedTotals()
         self._reader = RowReader(settings, out, {VERDICTS: VERDICTS_FILE} if suite.judges else None)

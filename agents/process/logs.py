@@ -8,13 +8,9 @@ import logging
 import re
 import sys
 import time
-from asyncio import IncompleteReadError
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TextIO
-
-from aiokafka.errors import KafkaError
-from confluent_kafka import KafkaException
 
 REPEAT_SECONDS = 60.0  #: a repeated message is written once in this time
 MAX_KINDS = 1_000  #: messages remembered, so that a log of ever new texts has bounded memory
@@ -43,7 +39,9 @@ _NORMAL = (
 )
 
 #: errors of a connection: their text is enough, a traceback would show only the client's internals
-_CONNECTION = (OSError, TimeoutError, IncompleteReadError, KafkaError, KafkaException)
+_CONNECTION = (OSError, TimeoutError)
+#: the same of modules that a process without a use for them does not load: of none that is not loaded can it meet one
+_OF_MODULES = {"asyncio": "IncompleteReadError", "aiokafka.errors": "KafkaError", "confluent_kafka": "KafkaException"}
 
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]+")
 
@@ -128,12 +126,16 @@ def _is_ours(record: logging.LogRecord) -> bool:
     return record.name.startswith("turnsignal") and not record.name.startswith("turnsignal.agents")
 
 
+def _connection_errors() -> list[type[Exception]]:
+    return [*_CONNECTION, *(getattr(sys.modules[at], name) for at, name in _OF_MODULES.items() if at in sys.modules)]
+
+
 def _shortened(record: logging.LogRecord, more: int) -> logging.LogRecord:
     """Copy a record, with a connection's error in one line and the count of repetitions."""
     text = record.getMessage()
     error = record.exc_info[1] if record.exc_info else None
     short = logging.makeLogRecord(record.__dict__)
-    if isinstance(error, _CONNECTION):
+    if isinstance(error, tuple(_connection_errors())):
         text = f"{text}: {type(error).__name__}: {error}"
         short.exc_info = short.exc_text = None
     if more:

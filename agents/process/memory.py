@@ -4,7 +4,6 @@ By default Python's collector visits every long-lived object again and again, wh
 the C library returns each batch's memory to the kernel and fetches it again, page by page, for the next batch.
 """
 
-import ctypes
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -20,15 +19,26 @@ def kept_memory() -> Iterator[None]:
 
     Keeping memory lasts until the process ends, and works only with glibc.
     """
-    before = gc.get_threshold()
+    import ctypes  # not for every command
+
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
     with suppress(OSError, AttributeError):
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(_TRIM_THRESHOLD, _KEPT)
         mallopt(_MMAP_THRESHOLD, _LARGEST)
     try:
+        with rare_collections():
+            yield
+    finally:
+        gc.unfreeze()
+
+
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """Look for garbage seldom: where modules are imported there is none, and looking takes a twentieth of the time."""
+    before = gc.get_threshold()
+    gc.set_threshold(50_000, 20, 100)
+    try:
         yield
     finally:
         gc.set_threshold(*before)
-        gc.unfreeze()

@@ -14,7 +14,6 @@ import time
 from collections.abc import Sequence
 from typing import Any, cast
 
-import faust
 from aiohttp import web
 from mode import Service
 
@@ -26,7 +25,7 @@ from turnsignal.agents.process.logs import log_to_stderr
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.batches import BatchStream
-from turnsignal.agents.worker.consumer import AddressedAssignor, PartitionApp
+from turnsignal.agents.worker.consumer import AddressedAssignor, PartitionApp, PartitionWorker
 from turnsignal.agents.worker.fetch_pace import FetchPace
 from turnsignal.agents.worker.neighbours import Neighbours, own_address
 from turnsignal.agents.worker.open_files import raise_limit
@@ -68,10 +67,10 @@ def build_app(settings: Settings, task_manager: TaskManager, pages: Sequence[Pag
     show_state(app, task_manager)
     source = app.topic(*spec.inputs, key_serializer="raw", value_serializer="raw")
 
-    @app.agent(source, name=f"turnsignal.{spec.name}")
     async def work(stream: BatchStream) -> None:
         await task_manager.run(stream)
 
+    app.read_by(work, source, f"turnsignal.{spec.name}")
     app.service(_make_views_service(settings, task_manager, app, pages))
     app.service(_make_ticks_service(task_manager))
     return app
@@ -200,7 +199,7 @@ def run_app(app: PartitionApp) -> int:
 
         asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
     # Never quieter than info: below it Faust sets the root logger to DEBUG, and every send becomes a log record.
-    worker = faust.Worker(
+    worker = PartitionWorker(
         app, loglevel="INFO", quiet=False, redirect_stdouts=False, override_logging=False, console_port=0
     )
     try:

@@ -16,13 +16,10 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from turnsignal.agents.process.confining import keep_private
 from turnsignal.agents.process.exits import EXIT_REFUSED
-
-if TYPE_CHECKING:  # it has no use for the rules of a suite, and they take longer to load than all of the rest
-    from turnsignal.stream.suite import Suite
 
 logger = logging.getLogger("turnsignal.supervisor")
 
@@ -208,9 +205,9 @@ class Supervisor:
                 time.sleep(0.05)  # its end is closed: it is about to end
 
 
-def apps_of(suite: "Suite") -> list[str]:
+def apps_of(*, judged: bool) -> list[str]:
     """Name the apps that a suite needs: judges have one of their own."""
-    return ["score", "judge", "watch"] if suite.judges else ["score", "watch"]
+    return ["score", "judge", "watch"] if judged else ["score", "watch"]
 
 
 def worker_command(app: str) -> list[str]:

@@ -6,8 +6,6 @@ A topic is strict unless told otherwise: a producer can be put right, and what i
 from collections.abc import Callable, MutableMapping
 
 from turnsignal.stream.errors import Refused
-from turnsignal.stream.formats.protocol import Assumed
-from turnsignal.stream.formats.turnsignal import mend_line
 from turnsignal.stream.records.turns import MAX_RECORD, Turn, decode_turn
 
 DecodeTurn = Callable[[bytes | None, bytes | None, float | None], Turn]
@@ -26,6 +24,10 @@ def lenient_decoder(counts: Callable[[], Counts]) -> DecodeTurn:
         try:
             return decode_turn(value, key, broker_time)
         except Refused:
+            # Not before: to import all formats takes a tenth of a worker's start and a quarter of its memory.
+            from turnsignal.stream.formats.protocol import Assumed
+            from turnsignal.stream.formats.turnsignal import mend_line
+
             assumed = Assumed()
             mended = mend_line(value, None, assumed) if value is not None and len(value) <= MAX_RECORD else None
             if mended is None:

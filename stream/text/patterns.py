@@ -2,7 +2,7 @@
 
 In one RE2 set the states of hundreds of expressions multiply, and texts that all differ meet new ones without end: they
 cost 110 µs instead of 5. So most are tried only where letters that they cannot do without are in the text (RE2's
-filter); the few that have no such letters stand in a set of their own.
+filter); those that have no such letters stand in a set of their own, unless there are few.
 """
 
 import re
@@ -12,6 +12,7 @@ from typing import Any
 import re2
 
 NEVER = r"[^\s\S]"  #: matches nothing
+_FEW_APART = 16  #: expressions without such letters that are tried one by one as fast as in a set of their own
 _SIGNS = re.compile(r"\\.|[][()|]", re.DOTALL)  #: what splitting an expression looks at; of our own expressions only
 
 
@@ -34,7 +35,9 @@ class Patterns:
         if not few:
             self._filter, self._numbers = _filtered(branches)
             unfiltered = frozenset(self._filter.Match(b"", potential=True) or ())
-        if unfiltered and self._numbers:  # compiled once more only where some stand apart: it takes most of the start
+            if len(unfiltered) <= _FEW_APART:  # to compile the others once more takes as long as the first time
+                unfiltered = frozenset()
+        if unfiltered and self._numbers:
             filtered = [branch for i, branch in enumerate(branches) if i not in unfiltered]
             self._filter, self._numbers = _filtered(filtered)
         # A set that need not be looked for behind the beginning is done with most texts after a few letters.
@@ -67,9 +70,9 @@ def options() -> Any:
 
 
 def _filtered(branches: Sequence[tuple[int, str]]) -> tuple[Any, list[int]]:
-    made = re2.Filter()
+    made, chosen = re2.Filter(), options()
     for _, branch in branches:
-        made.Add(branch, options())
+        made.Add(branch, chosen)
     made.Compile()
     return made, [number for number, _ in branches]
 

@@ -13,7 +13,7 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from faust.types import TP
 
-from tests.kafka.faults.oracle import Kept, committed, ends, foretell, read_outcome, read_topic
+from tests.kafka.faults.oracle import Kept, committed, foretell, reached_ends, read_outcome, read_topic
 from tests.kafka.faults.play import make_settings, play, wait
 from tests.kafka.faults.scenarios import Moment, Scene
 from tests.kafka.faults.traffic import last_words, make_suite, make_traffic
@@ -214,7 +214,7 @@ def test_a_forgotten_conversation_leaves_no_state_and_no_summary(
     worker = FaultyWorker("worker", settings, tmp_path)
     try:
         worker.start()
-        wait(lambda: committed(settings) == ends(settings), 90, "the turns to be committed", [worker])
+        wait(lambda: reached_ends(settings), 90, "the turns to be committed", [worker])
         producer.produce(names["forget"], b"{}", b"c-1")
         producer.flush(30)
         wait(lambda: forgotten(settings) == 1, 60, "the forgetting to be committed", [worker])

@@ -15,7 +15,7 @@ import pytest
 from aiokafka.consumer.fetcher import Fetcher
 from aiokafka.consumer.group_coordinator import CoordinatorGroupRebalance, GroupCoordinator
 from aiokafka.consumer.subscription_state import SubscriptionState
-from faust import App, Stream, Table
+from faust import App, Stream, Table, Worker
 from faust.assignor.partition_assignor import PartitionAssignor
 from faust.tables.manager import TableManager
 from faust.tables.recovery import Recovery
@@ -23,13 +23,14 @@ from faust.tables.wrappers import WindowSet, WindowWrapper
 from faust.transport.consumer import Consumer
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
+from mode import Service
 
 from turnsignal.agents.score import make_score_app
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker import consumer as ours
 from turnsignal.agents.worker.apps import TAKE_OVER_SECONDS, consumer_options
 from turnsignal.agents.worker.batches import BatchStream, RecordBuffer
-from turnsignal.agents.worker.consumer import PartitionApp, PartitionConsumer, PartitionThread
+from turnsignal.agents.worker.consumer import PartitionApp, PartitionConsumer, PartitionThread, PartitionWorker
 from turnsignal.agents.worker.tables import StateTable, StateTables, StateWindows, StateWindowSet
 from turnsignal.stream.suite import Suite
 
@@ -352,7 +353,8 @@ CONSUMER = (
     [
         (PartitionConsumer, driver.Consumer, CONSUMER),
         (PartitionThread, driver.AIOKafkaConsumerThread, ("_create_worker_consumer", "on_partitions_revoked")),
-        (PartitionApp, App, ("_new_transport",)),
+        (PartitionApp, App, ("_new_transport", "_init_fixups", "service")),
+        (PartitionWorker, Worker, ("_sentinel_task",)),
         (StateTables, TableManager, ("on_start", "add", "_update_channels")),
         (StateTable, Table, ("on_start",)),
         (StateWindows, WindowWrapper, ("_items", "_items_current", "_items_delta", "_keys")),
@@ -463,3 +465,58 @@ async def test_nothing_waits_for_tables() -> None:
 
 async def test_faust_itself_waits_a_second_for_tables_before_it_reads() -> None:
     assert await waits_at_start(TableManager) == [1.0]
+
+
+async def waits_at_the_end(kind: type[Worker], monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """End a worker's loop; return for how long it waits before it is closed."""
+    waits: list[float] = []
+
+    async def wait(delay: float) -> None:
+        waits.append(delay)
+
+    monkeypatch.setattr(asyncio, "sleep", wait)
+    await kind._sentinel_task(SimpleNamespace())
+    return waits
+
+
+async def test_a_worker_that_has_ended_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert await waits_at_the_end(PartitionWorker, monkeypatch) == [0]
+
+
+async def test_faust_itself_waits_a_second_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert await waits_at_the_end(Worker, monkeypatch) == [1.0]
+
+
+def put_together(kind: type[App], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Make an app with a service; return what is looked up in the files of all loaded modules meanwhile."""
+    looked_up: list[str] = []
+    get = inspect.getmodule
+
+    def note(*arguments: Any) -> Any:
+        looked_up.append("a module")
+        return get(*arguments)
+
+    monkeypatch.setattr(inspect, "getmodule", note)
+
+    class Silent(Service):
+        """Does nothing."""
+
+    app = kind("noted", broker="kafka://localhost:1")
+    assert app.service(Silent) is Silent
+    assert app._extra_services == [Silent]
+    return looked_up
+
+
+def test_no_module_is_looked_up_to_put_an_app_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert put_together(PartitionApp, monkeypatch) == []
+
+
+def test_faust_itself_looks_up_where_a_service_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert put_together(App, monkeypatch)
+
+
+def test_the_agent_of_an_app_reads_its_topics_by_its_name() -> None:
+    app = make_score_app(Settings(brokers="localhost:1"), Suite())
+    (agent,) = app.agents.values()
+    assert agent.name == "turnsignal.score"
+    assert agent.get_topic_names() == app.consumer_topics

@@ -15,7 +15,7 @@ from aiokafka import AIOKafkaProducer
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
-from tests.kafka.faults.oracle import committed, ends, read_topic
+from tests.kafka.faults.oracle import reached_ends, read_topic
 from tests.kafka.faults.play import wait
 from turnsignal.agents.kafka.brokers import Broker
 from turnsignal.agents.kafka.topics import create_topics, topic_names
@@ -97,7 +97,7 @@ def test_a_record_that_no_worker_survives_is_set_aside_and_its_neighbours_are_sc
 ) -> None:
     produce(fresh_topics, [*conversations("before", 20), turn("sick", 1, pill), *conversations("after", 20)])
     with running(fresh_topics, tmp_path) as log:
-        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 300, "all turns to be committed")
+        wait(lambda: reached_ends(fresh_topics), 300, "all turns to be committed")
         said = log.read_text()
     ((reason, detail),) = letters(fresh_topics)
     assert reason == Reason.POISON
@@ -127,7 +127,7 @@ def test_a_long_message_ahead_of_many_short_answers_is_worked_off_in_short_trans
         TURNSIGNAL_MAX_POLL_RECORDS="2000",
         TURNSIGNAL_TRANSACTION_TIMEOUT="3s",
     ) as log:
-        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 60, "all turns to be committed")
+        wait(lambda: reached_ends(fresh_topics), 60, "all turns to be committed")
         assert "to be started again" not in log.read_text()
     assert letters(fresh_topics) == []
 
@@ -141,7 +141,7 @@ async def test_turns_of_every_codec_are_read(fresh_topics: Settings, tmp_path: P
             await producer.send_and_wait(topic_names(fresh_topics.prefix)["turns"], value, key)
         await producer.stop()
     with running(fresh_topics, tmp_path, "turnsignal.agents.cli", "worker", "score"):
-        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 60, "all turns to be committed")
+        wait(lambda: reached_ends(fresh_topics), 60, "all turns to be committed")
     assert rows(fresh_topics) == len(CODECS) * 2 * 2 * 4
     assert letters(fresh_topics) == []
 
@@ -152,7 +152,7 @@ def test_a_changelog_that_was_made_anew_is_refused_until_that_is_accepted(
     changelog = topic_names(fresh_topics.prefix)["conversations_changelog"]
     produce(fresh_topics, conversations("c", 20))
     with running(fresh_topics, tmp_path, "turnsignal.agents.cli", "worker", "score"):
-        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 60, "all turns to be committed")
+        wait(lambda: reached_ends(fresh_topics), 60, "all turns to be committed")
     admin = AdminClient(fresh_topics.confluent())
     admin.delete_topics([changelog])[changelog].result(30)
     wait(lambda: changelog not in admin.list_topics(timeout=10).topics, 30, "the changelog to be gone")
@@ -165,20 +165,20 @@ def test_a_changelog_that_was_made_anew_is_refused_until_that_is_accepted(
     before = rows(fresh_topics)
     produce(fresh_topics, conversations("d", 20))
     with running(fresh_topics, tmp_path, "turnsignal.agents.cli", "worker", "score"):
-        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 60, "the new turns to be committed")
+        wait(lambda: reached_ends(fresh_topics), 60, "the new turns to be committed")
     assert rows(fresh_topics) == before + 2 * 20
 
 
 def test_positions_that_are_gone_are_restored_from_the_changelog(fresh_topics: Settings, tmp_path: Path) -> None:
     produce(fresh_topics, conversations("c", 20))
     with running(fresh_topics, tmp_path, "turnsignal.agents.cli", "worker", "score"):
-        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 60, "all turns to be committed")
+        wait(lambda: reached_ends(fresh_topics), 60, "all turns to be committed")
     group = fresh_topics.app_id("score")
     admin = AdminClient(fresh_topics.confluent())
     admin.delete_consumer_groups([group])[group].result(30)
     produce(fresh_topics, conversations("d", 20))
     with running(fresh_topics, tmp_path, "turnsignal.agents.cli", "worker", "score") as log:
-        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 60, "the new turns to be committed")
+        wait(lambda: reached_ends(fresh_topics), 60, "the new turns to be committed")
         assert "was gone; restored" in log.read_text()
     assert rows(fresh_topics) == 2 * 2 * 20
 
@@ -207,7 +207,7 @@ def test_a_worker_that_gains_an_input_works_beside_one_that_does_not_know_it(
     fresh_topics: Settings, tmp_path: Path
 ) -> None:
     def caught_up() -> bool:
-        return committed(fresh_topics) == ends(fresh_topics)
+        return reached_ends(fresh_topics)
 
     with running(fresh_topics, tmp_path, name="new") as new:
         with running(fresh_topics, tmp_path, name="old", _PILL_INPUTS="fewer") as old:
@@ -227,13 +227,13 @@ def test_rows_that_their_topic_refuses_are_dead_letters_and_no_turn_is_blamed(
 ) -> None:
     with running(fresh_topics, tmp_path, "turnsignal.agents.cli", "worker", "score") as log:
         produce(fresh_topics, conversations("before", 10))
-        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 60, "the first turns to be committed")
+        wait(lambda: reached_ends(fresh_topics), 60, "the first turns to be committed")
         admin, scores = AdminClient(fresh_topics.confluent()), topic_names(fresh_topics.prefix)["scores"]
         entry = ConfigEntry("max.message.bytes", "200", incremental_operation=AlterConfigOpType.SET)
         resource = ConfigResource(ResourceType.TOPIC, scores, incremental_configs=[entry])
         admin.incremental_alter_configs([resource])[resource].result(30)
         produce(fresh_topics, conversations("after", 10))
-        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 60, "the last turns to be committed")
+        wait(lambda: reached_ends(fresh_topics), 60, "the last turns to be committed")
         said = log.read_text()
     assert {reason for reason, _ in letters(fresh_topics)} == {Reason.OUTPUT_TOO_LARGE}
     assert len(letters(fresh_topics)) == 2 * 10

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +29,7 @@ from tests.kafka.faults.oracle import (
     ends,
     foretell,
     foretell_series,
+    reached_ends,
     read_outcome,
     read_states,
     read_topic,
@@ -86,16 +86,27 @@ class Lab:
     """One prefix on a broker, with workers.
 
     broker: to be crashed, stopped and started by whoever owns it; large: thousands of turns become tens of thousands;
-    ignored: what a case says need not be as the oracles say; compare_since: offsets of the turns from which on rows
-    have to be right, by the plain pairing alone, where a case has lost what was before.
+    app: what workers run, if not told otherwise; ignored: what a case says need not be as the oracles say;
+    compare_since: offsets of the turns from which on rows have to be right, by the plain pairing alone, where a case
+    has lost what was before.
     """
 
-    def __init__(self, broker: Any, settings: Settings, directory: Path, *, large: bool = False, seed: int = 0) -> None:
+    def __init__(
+        self,
+        broker: Any,
+        settings: Settings,
+        directory: Path,
+        *,
+        large: bool = False,
+        seed: int = 0,
+        app: str = "all",
+    ) -> None:
         self.broker = broker
         self.settings = settings
         self.directory = directory
         self.large = large
         self.seed = seed
+        self.app = app
         self.workers: list[FaultyWorker] = []
         self.ignored: set[str] = set()
         self.compare_since: dict[int, int] = {}
@@ -114,7 +125,7 @@ class Lab:
     def add(self, **options: Any) -> FaultyWorker:
         """Make a worker that is not started yet."""
         settings = options.pop("settings", self.settings)
-        options.setdefault("app", "all")
+        options.setdefault("app", self.app)
         worker = FaultyWorker(f"worker-{len(self.workers)}", settings, self.directory, **options)
         self.workers.append(worker)
         return worker
@@ -148,6 +159,10 @@ class Lab:
         except TimeoutError as error:
             msg = f"{found}: {error}"
             raise TimeoutError(msg) from None
+
+    def all_joined(self) -> bool:
+        """Whether every app that the workers run has a member."""
+        return all(self.members(app) for app in (("score", "watch") if self.app == "all" else (self.app,)))
 
     def members(self, app: str = "score") -> list[set[int]]:
         """Ask the broker which partitions each member of an app's group has."""
@@ -255,8 +270,7 @@ class Lab:
 
     def is_caught_up(self) -> bool:
         """Whether all turns are committed, what was said of them, and whatever was asked to be forgotten."""
-        names = ("turns", "feedback", "forget")
-        return all(committed(self.settings, name) == ends(self.settings, name) for name in names)
+        return reached_ends(self.settings, ("turns", "feedback", "forget"))
 
     def caught_up(self, timeout: float | None = None) -> None:
         """Wait until that is so."""
@@ -265,21 +279,25 @@ class Lab:
 
     def is_watch_caught_up(self) -> bool:
         """Whether watch has taken in all series that are there."""
+        return self._watch_reached(self._last_series())
+
+    def _last_series(self) -> dict[int, int]:
+        """Return the offset of the last record of each partition that has any."""
         series = read_topic(self.settings, self.names["series"])
+        return {number: records[-1].offset for number, records in series.items() if records}
+
+    def _watch_reached(self, last: Mapping[int, int]) -> bool:
         at = committed(self.settings, "series", "watch")
-        return all(at[number] > records[-1].offset for number, records in series.items() if records)
+        return all(at[number] > offset for number, offset in last.items())
 
     def watch_caught_up(self, timeout: float = 60.0) -> None:
-        """Wait until that is so."""
-        self.wait(self.is_watch_caught_up, timeout, "all series to be committed")
+        """Wait until that is so of those that are there now: the turns that they are of have been committed."""
+        last = self._last_series()
+        self.wait(lambda: self._watch_reached(last), timeout, "all series to be committed")
 
     def without_lag(self, name: str, app: str) -> None:
         """Wait until an app has committed a topic to its very end, transaction markers and all."""
-        reached = partial(self._at_end, name, app)
-        self.wait(reached, 30, f"the lag of {app} in {name} to be 0")
-
-    def _at_end(self, name: str, app: str) -> bool:
-        return committed(self.settings, name, app) == ends(self.settings, name)
+        self.wait(lambda: reached_ends(self.settings, [name], app), 30, f"the lag of {app} in {name} to be 0")
 
     # -- topics ------------------------------------------------------------------------------------------------
 

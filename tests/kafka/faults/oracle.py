@@ -7,6 +7,7 @@ pipeline in one pass, in memory. What the workers made of it, through kills and 
 
 from bisect import insort
 from collections import Counter, defaultdict, deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -180,6 +181,26 @@ def committed(settings: Settings, name: str = "turns", app: str = "score") -> di
         topic = topic_names(settings.prefix)[name]
         places = [TopicPartition(topic, number) for number in _numbers(consumer, topic)]
         return {place.partition: max(0, place.offset) for place in consumer.committed(places, timeout=30)}
+    finally:
+        consumer.close()
+
+
+def reached_ends(settings: Settings, names: Sequence[str] = ("turns",), app: str = "score") -> bool:
+    """Whether an app has committed topics to their ends: one client asks, up to the first partition that lacks some.
+
+    It is asked again and again while workers work, and to connect costs a broker more than to answer.
+    """
+    consumer = Consumer(
+        {**settings.confluent(), "group.id": settings.app_id(app), "enable.auto.commit": False, "log_level": 0}
+    )
+    try:
+        for name in names:
+            topic = topic_names(settings.prefix)[name]
+            places = [TopicPartition(topic, number) for number in _numbers(consumer, topic)]
+            for place in consumer.committed(places, timeout=30):
+                if max(0, place.offset) != consumer.get_watermark_offsets(place, timeout=30)[1]:
+                    return False
+        return True
     finally:
         consumer.close()
 

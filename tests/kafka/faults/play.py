@@ -45,10 +45,9 @@ def follow(
     seconds: float,
     workers: int = 2,
     outage: float = 60.0,
-    app: str = "all",
 ) -> None:
     """Start workers, and feed turns while a script goes on."""
-    lab.start(workers, app=app)
+    lab.start(workers)
     settings = lab.settings
     scene = Scene(lab.workers, lab.broker, seconds, settings.session_timeout, settings.stall_timeout, outage)
     lab.feed(turns, seconds, script(scene))

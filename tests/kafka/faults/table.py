@@ -18,7 +18,9 @@ class Scenario(NamedTuple):
 
     act: what happens in a lab; site: on a broker that others use meanwhile, on one that it may crash, or on clusters
     that it makes itself; short: whether it is part of `make test`; env: variables without their prefix; large: those
-    of the long form; patience: what timeouts are multiplied by; by no less than SHORT_PATIENCE in the short form.
+    of the long form; patience: what timeouts are multiplied by; by no less than SHORT_PATIENCE in the short form;
+    of_score: whether what is done concerns the app that scores and no other: in the short form it has none beside it
+    that would have to start.
     """
 
     act: Callable[[Lab], None]
@@ -27,15 +29,15 @@ class Scenario(NamedTuple):
     env: Mapping[str, str] = {}
     large: Mapping[str, str] = {}
     patience: float = 1.0
+    of_score: bool = False
 
 
-def scripted(script: Script, workers: int = 2, short_app: str = "all") -> Callable[[Lab], None]:
-    """Return a case that follows a script while turns are fed; short_app: what the workers run in the short form."""
+def scripted(script: Script, workers: int = 2) -> Callable[[Lab], None]:
+    """Return a case that follows a script while turns are fed."""
 
     def act(lab: Lab) -> None:
         turns, seconds, away = (50_000, 60.0, 60.0) if lab.large else (2_400, 6.0, 9.0)
-        app = "all" if lab.large else short_app
-        follow(lab, script, turns=turns, seconds=seconds, workers=workers, outage=away, app=app)
+        follow(lab, script, turns=turns, seconds=seconds, workers=workers, outage=away)
 
     return act
 
@@ -49,28 +51,27 @@ def everything(lab: Lab, *, crash: bool) -> None:
 #: The short form is part of `make test`, where a machine that does other work too starts a worker in half a minute; a
 #: session of a few seconds would end before its member is back, and every end of one makes more work for all of them.
 SHORT_PATIENCE = 2.0
-#: What is done to the child that scores, and to no other: in the short form there is none beside it that has to start.
-OF_SCORE = ("kill_child", "stop_and_continue", "slower_than_poll", "hang")
+CHILD_OF_SCORE = ("kill_child", "stop_and_continue", "slower_than_poll", "hang")
 MANY = {"PARTITIONS": "16"}
 SCENARIOS: dict[str, Scenario] = {
     **{
-        name: Scenario(scripted(script, 3 if name == "join_and_leave" else 2, "score" if name in OF_SCORE else "all"))
+        name: Scenario(scripted(script, 3 if name == "join_and_leave" else 2), of_score=name in CHILD_OF_SCORE)
         for name, script in SCRIPTS.items()
     },
     "crash_broker": Scenario(scripted(crash_broker), "unsteady"),
     "outage": Scenario(scripted(outage), "unsteady"),
     "join_after_return": Scenario(cases.join_after_return, "unsteady"),
     "feedback": Scenario(records.feedback),
-    "large_key": Scenario(records.large_key),
-    "codecs": Scenario(records.codecs),
-    "ragged_tables": Scenario(records.ragged_tables),
+    "large_key": Scenario(records.large_key, of_score=True),
+    "codecs": Scenario(records.codecs, of_score=True),
+    "ragged_tables": Scenario(records.ragged_tables, of_score=True),
     "made_up_names": Scenario(records.made_up_names, env={"PARTITIONS": "1"}),
-    "bomb": Scenario(records.bomb),
+    "bomb": Scenario(records.bomb, of_score=True),
     "quiet_series": Scenario(positions.quiet_series),
-    "quiet_turns": Scenario(positions.quiet_turns),
-    "offsets_gone": Scenario(positions.offsets_gone),
-    "offsets_and_states_gone": Scenario(positions.offsets_and_states_gone),
-    "partitions_added": Scenario(positions.partitions_added),
+    "quiet_turns": Scenario(positions.quiet_turns, of_score=True),
+    "offsets_gone": Scenario(positions.offsets_gone, of_score=True),
+    "offsets_and_states_gone": Scenario(positions.offsets_and_states_gone, of_score=True),
+    "partitions_added": Scenario(positions.partitions_added, of_score=True),
     "cold_start": Scenario(cases.cold_start, env=MANY, large={"PARTITIONS": "64"}, patience=2.5),
     "port_in_use": Scenario(cases.port_in_use),
     "wrong_password": Scenario(cases.wrong_password),
@@ -102,7 +103,8 @@ def run(
     if broker is None:
         return clusters.run_alone(scenario.act, prefix, directory, large=large, seed=seed, patience=patience, **env)
     settings = make_settings(broker, prefix, directory, patience=patience, **env)
-    lab = Lab(broker, settings, directory, large=large, seed=seed)
+    app = "score" if scenario.of_score and not large else "all"
+    lab = Lab(broker, settings, directory, large=large, seed=seed, app=app)
     try:
         scenario.act(lab)
         return lab.finish()
