@@ -20,9 +20,10 @@ from typing import NamedTuple
 import re2
 
 from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.follow_ups.addenda import divided, unwrapped, without_suggestions
 from turnsignal.stream.text.patterns import Patterns, options
 
-VERSION = 5  #: raised when another answer counts as a failure, or as a question; part of the suite's fingerprint
+VERSION = 6  #: raised when another answer counts as a failure, or as a question; part of the suite's fingerprint
 
 #: what an answer that is none may be, for whoever reads that it failed
 MEANING = 'empty, an error, a refusal, handed on, or no more than "OK"'
@@ -106,7 +107,7 @@ class Failures:
         before, failed = self._last
         if before is not response:  # the rules ask several times about one answer
             known = self._known.pop(response, None) if self._known else None
-            failed = self._is_none(response.strip()) if known is None else known
+            failed = self._is_none_anyhow(response) if known is None else known
             self._last = response, failed
         return failed
 
@@ -117,6 +118,17 @@ class Failures:
             del self._known[next(iter(self._known))]
         self._known[response] = failed
         return failed
+
+    def _is_none_anyhow(self, response: str) -> bool:
+        """Say whether an answer is none, with or without what stands around every answer."""
+        text = unwrapped(response.strip())
+        if self._is_none(text):
+            return True
+        bare = without_suggestions(text)
+        kept, aside = divided(bare)
+        if aside and _table("beside", "help").match(_encode(_plain(aside))):
+            kept = bare
+        return kept is not text and self._is_none(kept)
 
     def _is_none(self, text: str) -> bool:
         if not ("a" <= text[:1].lower() <= "z" or any(_is_said(letter) for letter in text[:_OPENING])):

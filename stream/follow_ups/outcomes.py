@@ -5,6 +5,7 @@ were good, and a product that fails makes people leave. So there is no evidence 
 got no answer is `unanswered`, whatever was said before.
 """
 
+import re
 from collections.abc import Sequence
 
 from turnsignal.stream.conversations.exchanges import Exchange
@@ -17,6 +18,12 @@ from turnsignal.stream.follow_ups.sentences import opened, tells
 from turnsignal.stream.records.scores import ConversationOutcome
 from turnsignal.stream.text.quoted_lines import own_words
 
+#: what a program writes down in a user's place: "[user left the chat]"
+_EVENT = re.compile(
+    r"[\[(<*][^\[\]()<>*\n]{0,40}\b(?:left|closed|ended|disconnected|minimi[sz]ed|went (?:away|offline)"
+    r"|is (?:away|idle|inactive|offline))\b[^\[\]()<>*\n]{0,40}[\])>*]",
+    re.IGNORECASE,
+)
 VERSION = 8  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
 
 #: The score `conversation`; `silent` is unscored.
@@ -84,6 +91,8 @@ class Outcomes:
     def _takes_leave(self, kept: Sequence[KeptTurn], last: int | None) -> bool:
         """Say whether the last of these messages, a user's, expects no answer; last: where the last answer stands."""
         text = kept[-1].text
+        if _EVENT.fullmatch(text.strip()):
+            return True
         around = exchange(kept, last, text) if last is not None else Exchange("", "", text)
         try:
             return self._rules.takes_leave(around)

@@ -175,6 +175,9 @@ class AnswersSeen:
         figures[BEFORE_ASKED] = not questions and given > 0
         if len(questions) == 1 and seen.first is None:
             figures[BEGUN_BEHIND] = is_reply(questions[0].text, self._rules)
+        if not questions and not failed:  # a greeting
+            for figure in (FAILED, FOLLOWED, WITH_DOCUMENTS):
+                figures.pop(figure, None)
         if not questions:
             seen.count()  # it answers nobody, and neither does what comes next
         run = RunTurn(failed, given > 0, failed and hands_over(turn.text))

@@ -65,6 +65,7 @@ THEMES = (
         "fails to answer more often",
         "fails to answer less often",
         "answers another share of messages",
+        "by the words of its answers, and by that alone",
     ),
     Theme(
         (SAME_LANGUAGE,),

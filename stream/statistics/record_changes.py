@@ -8,7 +8,7 @@ documents. Such a change is said, and what it may have moved is neither better n
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from turnsignal.stream.records.scores import FOLLOW_UP
+from turnsignal.stream.records.scores import CITED, FOLLOW_UP
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     BEFORE_ASKED,
@@ -33,6 +33,8 @@ _SURE = (
     0.001  #: p from which on a change of the record is said by itself; what it explains is claimed less from 0.05 on
 )
 _OF_EACH = 2.0  #: conversations that are silent or not for each answer whose follow-up is hidden: most have two answers
+_OF_PARTS = 3.0  #: answers that cite for each that comes in parts: one part may cite what is logged with another
+_AROUND = 0.7  #: share of first questions that a word came to stand in, or ceased to: more than any topic has
 _OF_WORDS = 3.0  #: questions for each with one word: what tells a topic stands in a third of its questions
 #: what depends on that a follow-up is read, whatever it says; a thanks that is hidden looks like a question, too
 _HEARD = ("silent", "resolved", "unanswered", "conversation", FREE_CONVERSATIONS)
@@ -63,7 +65,9 @@ def record_changes(
     deltas: after − before of every figure; beside: of `FOLLOWED`, `BEFORE_ASKED` and `BEGUN_BEHIND`, where known;
     words: how far the share of first questions with a word moved most.
     """
-    changes = [_unread(deltas, beside), _in_a_row(deltas), _too_early(beside), _apart(beside), _others_asked(words)]
+    unread = _unread(deltas, beside)
+    others = _others_asked(words, hidden=unread is not None)
+    changes = [unread, _in_a_row(deltas), _too_early(beside), _apart(beside), others]
     return [change for change in changes if change is not None]
 
 
@@ -83,7 +87,8 @@ def _unread(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) 
     words = "more" if way == RISE else "fewer"
     why = f"{words} of the messages behind answers can be read"
     ask = "are users' texts hidden in the log, or in other languages?" if way == FALL else "were they hidden before?"
-    return RecordChange(why, dict.fromkeys(_HEARD, _OF_EACH * by), _note(read, f"{why}, by {by:.0%} of answers: {ask}"))
+    most = {**dict.fromkeys(_HEARD, _OF_EACH * by), WITH_DOCUMENTS: by}  # a hidden thanks is answered without any
+    return RecordChange(why, most, _note(read, f"{why}, by {by:.0%} of answers: {ask}"))
 
 
 def _which_way(delta: Difference | None, least: float) -> int:
@@ -99,7 +104,8 @@ def _in_a_row(deltas: Mapping[str, Difference]) -> RecordChange | None:
     why = f"{'more' if way == RISE else 'fewer'} answers come several in a row"
     ask = "do they come in several messages now, or are messages of users missing?" if way == RISE else ""
     note = _note(parts, f"{why}, by {abs(parts.value):.0%} of answers: {ask}") if ask else ""
-    return RecordChange(why, dict.fromkeys(_HEARD, _OF_EACH * abs(parts.value)), note)
+    most = {**dict.fromkeys((*_HEARD, FAILED), _OF_EACH * abs(parts.value)), CITED: _OF_PARTS * abs(parts.value)}
+    return RecordChange(why, most, note)
 
 
 def _too_early(beside: Mapping[str, Difference]) -> RecordChange | None:
@@ -125,6 +131,10 @@ def _apart(beside: Mapping[str, Difference]) -> RecordChange | None:
     return RecordChange(why, dict.fromkeys(_BY_CONVERSATION, 1.0), note)
 
 
-def _others_asked(words: float) -> RecordChange | None:
+def _others_asked(words: float, *, hidden: bool) -> RecordChange | None:
+    if words >= _AROUND and not hidden:
+        why = f"{words:.0%} more, or fewer, of the first questions hold a certain word"
+        most = dict.fromkeys((*BY_USERS, *_BY_CONVERSATION, WITH_DOCUMENTS), 1.0)
+        return RecordChange(why, most, f"{why}: is something else written around users' messages in the log?")
     why = f"other questions are asked: of the first ones, {words:.0%} more, or fewer, hold a certain word"
     return RecordChange(why, {WITH_DOCUMENTS: _OF_WORDS * words}) if words else None

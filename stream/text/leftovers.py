@@ -17,17 +17,24 @@ _LEFTOVER = re.compile(
     r"|\[/?INST\]|<</?SYS>>|\A\s*<s>|</s>\s*\Z"
     r"|(?<![\w\\^_}])\{\{[{\s]{0,3}[A-Za-z_][\w .|-]{0,60}\}\}|\{%-?\s*[a-z]|<%[=-]?\s*\w|\$\{[A-Za-z_][\w.]{0,60}\}"
 )
+#: a call of a tool in the answer's place, as JSON
+_CALL = re.compile(
+    r"\s*(?:```(?:json)?\s*)?\[?\s*\{\s*\"(?:type\"\s*:\s*\"(?:function|tool_use|tool_call)|tool(?:_calls?|_name|_uses)?|function(?:_call)?"
+    r"|name|action|recipient_name)\"[^{}]{0,200}\"(?:arguments|args|parameters|params|input|action_input|tool_input|kwargs)\"\s*:"
+)
 _MOST = 20  #: that are looked at, where they stand in code
 
 
 def has_leftovers(text: str) -> bool:
-    """Say whether a text shows a tag or token of a model, or a variable of a template, outside of code.
+    """Say whether a text shows a tag, token or call of a model, or a variable of a template, outside of code.
 
     >>> has_leftovers("<think>They ask for a price.</think> It is 9 euros."), has_leftovers("Write `{{name}}` there.")
     (True, False)
     """
     if "<" not in text and "{" not in text and "INST]" not in text:
         return False
+    if _CALL.match(text):
+        return True
     hidden = None
     for count, leftover in enumerate(_LEFTOVER.finditer(text)):
         if count == _MOST:

@@ -358,3 +358,30 @@ def test_an_answer_that_only_asks_back_is_told(text: str) -> None:
 )
 def test_an_answer_with_a_question_behind_it_does_not_only_ask(text: str) -> None:
     assert not asks_back(text)
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "{}\n\nI'm an AI assistant and I can make mistakes, sorry about that. Please verify important information.",
+        "{} By the way, have you considered upgrading to our Premium plan? It includes free returns all year.",
+        "{}\n\nYou might also want to ask:\n• How long does a refund take?\n• What are your opening hours?",
+        "{}\n\nSuggested questions:\n- How long does a refund take?\n- Can I change my order?",
+        '{{"answer": "{}", "confidence": 0.8}}',
+        "<think>They want to know about this.</think>\n\n{}",
+        "{} AI-generated content may be incorrect.",
+        "{}\n\nDisclaimer: this answer was generated automatically.",
+    ],
+)
+def test_what_stands_around_every_answer_makes_none_of_a_refusal_and_no_refusal_of_an_answer(around: str) -> None:
+    failures = Failures()
+    for failing in ("I'm sorry, but I can't help with that.", "Sorry, something went wrong. Please try again later."):
+        assert failures.is_failing(around.format(failing)), failing
+    assert not failures.is_failing(around.format("Open Settings and choose Security. The code comes by mail."))
+
+
+def test_thoughts_that_despair_make_no_failure_of_an_answer_and_marks_of_html_hide_none() -> None:
+    failures = Failures()
+    assert not failures.is_failing("<think>I don't know yet, I can't answer. Sorry.</think>\n\nIt costs 9 euros.")
+    assert failures.is_failing("I&#x27;m sorry, but I can&#x27;t help with that.")
+    assert not failures.is_failing("I can't change that. Please note that you can change it under Settings > Billing.")

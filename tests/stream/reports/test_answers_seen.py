@@ -61,7 +61,8 @@ def test_an_answer_in_another_language_than_the_question_is_seen() -> None:
 
 def test_a_turn_that_comes_twice_counts_once() -> None:
     answer = turn(2, "assistant", "Internal error 500.")
-    found = seen(answer, answer, turn(3, "assistant", "Open the settings."))
+    again = turn(4, "user", QUESTION), turn(5, "assistant", "Open the settings.")
+    found = seen(turn(1, "user", QUESTION), answer, answer, *again)
     assert found.means()["failed"] == 0.5
 
 
@@ -119,3 +120,9 @@ def test_answers_that_show_tags_of_the_model_are_counted() -> None:
         seen(turn(1, "user", QUESTION), turn(2, "assistant", "It costs 9 euros.")).means()["answers_with_leftovers"]
         == 0.0
     )
+
+
+def test_a_greeting_before_any_question_is_no_answer_without_documents() -> None:
+    documents = [{"doc_id": "d1"}]
+    asked = turn(2, "user", QUESTION), turn(3, "assistant", "Open the settings.", retrieved=documents)
+    assert seen(turn(1, "assistant", "Hi, I am Robin."), *asked).means()["answers_with_documents"] == 1.0

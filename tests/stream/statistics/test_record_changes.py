@@ -70,3 +70,17 @@ def test_messages_with_a_conversation_each_are_no_users_who_leave() -> None:
     said = verdicts(deltas, begun_with_thanks=delta(0.1))
     assert said == {"silent": "changed", "resolved": "changed", "clarification_free": "worse"}
     assert verdicts(deltas, begun_with_thanks=delta(0.02))["silent"] == "worse"
+
+
+def test_what_is_written_around_users_messages_makes_no_release_worse_and_is_said() -> None:
+    deltas = {"clarification_free": delta(-0.3), "resolved": delta(-0.3), "failed": delta(0.2)}
+    assert verdicts(deltas, 0.95) == {"clarification_free": "changed", "resolved": "changed", "failed": "worse"}
+    assert verdicts(deltas, 0.4)["clarification_free"] == "worse", "other questions, and no more"
+    (change,) = record_changes(deltas, {}, 0.95)
+    assert change.note.startswith("95% more, or fewer, of the first questions hold a certain word")
+
+
+def test_turns_behind_a_failing_answer_and_citations_of_another_part_make_nothing_better_or_worse() -> None:
+    deltas = {"answers_in_parts": delta(0.3), "failed": delta(-0.15), "cited": delta(-0.7)}
+    said = verdicts(deltas)
+    assert (said["failed"], said["cited"]) == ("changed", "changed")

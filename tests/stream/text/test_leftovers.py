@@ -20,6 +20,8 @@ from turnsignal.stream.text.leftovers import has_leftovers
         "{% if vip %}Welcome back!{% endif %}",
         "It is 9 euros.<｜end▁of▁sentence｜>",
         "Use `{{name}}` in the file. <|eot_id|>",
+        '{"tool": "search", "args": {"query": "refund"}}',
+        '```json\n{"name": "get_order", "arguments": {"id": 4}}\n```',
     ],
 )
 def test_what_nobody_should_read_is_seen(text: str) -> None:
@@ -37,6 +39,7 @@ def test_what_nobody_should_read_is_seen(text: str) -> None:
         r"The mean is $\frac{{a}}{b}$, and $x^{{n}}$ grows.",
         "See [1] and [doc_4]; 3 < 4 > 2.",
         'The body is {"a": {"b": 1}}.',
+        '{"name": "Ann", "email": "ann@a.test"}',
         "`{{a}}` " * 50,
     ],
 )
