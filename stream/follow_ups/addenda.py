@@ -15,6 +15,7 @@ import re2
 from turnsignal.stream.text.patterns import options
 
 _TABLE = tomllib.loads(files(__package__).joinpath("addenda.toml").read_text(encoding="utf-8"))
+_FOOTERS = re2.compile("|".join(_TABLE["footers"]).encode(), options())
 _SUGGESTIONS = re2.compile("|".join(_TABLE["suggestions"]).encode(), options())
 #: where one begins: at a line's, or behind the end of a sentence
 _ASIDE = re2.compile(
@@ -52,18 +53,29 @@ def _contents(answer: str) -> str:
     return texts[0] if len(texts) == 1 and len(texts[0].split()) > 1 else answer
 
 
-def without_suggestions(answer: str) -> str:
-    """Return an answer without a list of what else might be asked at its end; the same one where there is none."""
+def without_footers(answer: str) -> str:
+    """Return an answer without the lines at its end that go with all; the same one where there is none.
+
+    Those are a list of what else might be asked, with the line above it, and footers.
+
+    >>> without_footers("I can't help with that.\\n\\nSuggested questions:\\n- Where is it?\\n\\n— Your team")
+    "I can't help with that."
+    """
     at = max(0, len(answer) - _END)
     lines = answer[at:].split("\n")
-    for back in range(1, min(len(lines), _LINES) + 1):
-        line = lines[-back]
-        if _SUGGESTIONS.search(_encode(line)):
-            kept = (answer[:at] + "\n".join(lines[:-back])).rstrip()
-            return kept or answer
-        if line.strip() and not _ITEM.match(line):
+    kept, in_list = len(lines), False
+    for back in reversed(range(max(0, kept - _LINES), kept)):
+        line, read = lines[back], _encode(lines[back])
+        if _SUGGESTIONS.search(read):
+            kept, in_list = back, False
+        elif not in_list and (not line.strip() or _FOOTERS.search(read)):
+            kept = back
+        elif line.strip() and not _ITEM.match(line):
             break
-    return answer
+        else:
+            in_list = True  # goes with the rest only if a line above it says so
+    rest = (answer[:at] + "\n".join(lines[:kept])).rstrip()
+    return rest if rest and len(rest) < len(answer.rstrip()) else answer
 
 
 def divided(answer: str) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import re2
 
 from turnsignal.stream.errors import ConfigError
-from turnsignal.stream.follow_ups.addenda import divided, unwrapped, without_suggestions
+from turnsignal.stream.follow_ups.addenda import divided, unwrapped, without_footers
 from turnsignal.stream.text.patterns import Patterns, options
 
 VERSION = 6  #: raised when another answer counts as a failure, or as a question; part of the suite's fingerprint
@@ -29,6 +29,7 @@ VERSION = 6  #: raised when another answer counts as a failure, or as a question
 MEANING = 'empty, an error, a refusal, handed on, or no more than "OK"'
 
 _OPENING = 300  #: characters at each end in which an answer says that it is none; a program's errors are no longer
+_SURROUNDED = 1_500  #: characters of an answer that is none, with what a product puts around each
 _PIECES = 24  #: sentences that are looked at, half of them at the end
 _AWAITED = 10_000  #: answers of which is remembered, until their follow-up comes, whether they are none
 _BRIEF = 24  #: characters that "okay" has at most, in any language and spelling
@@ -107,7 +108,7 @@ class Failures:
         before, failed = self._last
         if before is not response:  # the rules ask several times about one answer
             known = self._known.pop(response, None) if self._known else None
-            failed = self._is_none_anyhow(response) if known is None else known
+            failed = self._is_none(unwrapped(response.strip())) if known is None else known
             self._last = response, failed
         return failed
 
@@ -118,17 +119,6 @@ class Failures:
             del self._known[next(iter(self._known))]
         self._known[response] = failed
         return failed
-
-    def _is_none_anyhow(self, response: str) -> bool:
-        """Say whether an answer is none, with or without what stands around every answer."""
-        text = unwrapped(response.strip())
-        if self._is_none(text):
-            return True
-        bare = without_suggestions(text)
-        kept, aside = divided(bare)
-        if aside and _table("beside", "help").match(_encode(_plain(aside))):
-            kept = bare
-        return kept is not text and self._is_none(kept)
 
     def _is_none(self, text: str) -> bool:
         if not ("a" <= text[:1].lower() <= "z" or any(_is_said(letter) for letter in text[:_OPENING])):
@@ -146,7 +136,17 @@ class Failures:
         closing = _plain(text[_OPENING:][-_OPENING:])
         if not failed and not (polite and _kinds(closing, _encode(closing))):
             return False
-        return _fails(opening, closing, polite=polite, unread=len(text) > 2 * _OPENING)
+        if _fails(opening, closing, polite=polite, unread=len(text) > 2 * _OPENING):
+            return True
+        bare = _without_addenda(text) if failed and len(text) <= _SURROUNDED else text
+        return bare is not text and self._is_none(bare)
+
+
+def _without_addenda(text: str) -> str:
+    """Leave out what a product puts behind every answer; a note that helps is none of that."""
+    bare = without_footers(text)
+    kept, aside = divided(bare)
+    return bare if aside and _table("beside", "help").match(_encode(_plain(aside))) else kept
 
 
 def acknowledges(response: str) -> bool:

@@ -370,6 +370,11 @@ def test_an_answer_with_a_question_behind_it_does_not_only_ask(text: str) -> Non
         '{{"answer": "{}", "confidence": 0.8}}',
         "<think>They want to know about this.</think>\n\n{}",
         "{} AI-generated content may be incorrect.",
+        "{}\n\n— Robin, your virtual assistant",
+        "{}\n\nQuestions? Call us on 0800 123 456, Mon-Fri 9-17.",
+        "{}\n\nRate this answer: https://example.com/f/8231",
+        "{}\n\n[Contact us](https://x.test/contact) | [Help centre](https://x.test/help)",
+        "{}\n\nDownload our app for faster service.\n\nSuggested questions:\n- Where is it?\n\nBest regards",
         "{}\n\nDisclaimer: this answer was generated automatically.",
     ],
 )
@@ -383,5 +388,6 @@ def test_what_stands_around_every_answer_makes_none_of_a_refusal_and_no_refusal_
 def test_thoughts_that_despair_make_no_failure_of_an_answer_and_marks_of_html_hide_none() -> None:
     failures = Failures()
     assert not failures.is_failing("<think>I don't know yet, I can't answer. Sorry.</think>\n\nIt costs 9 euros.")
+    assert not failures.is_failing("I can't open it here. Do this:\n- Open the account page\n- Press Reset")
     assert failures.is_failing("I&#x27;m sorry, but I can&#x27;t help with that.")
     assert not failures.is_failing("I can't change that. Please note that you can change it under Settings > Billing.")
