@@ -19,7 +19,7 @@ from turnsignal.stream.reports.first_answers import FirstAnswers
 from turnsignal.stream.reports.missing_cases import NONE_MISSING, MissingCases
 from turnsignal.stream.reports.paired_rows import Row
 from turnsignal.stream.reports.release_figures import SCALES, ranked_figures
-from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN
+from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, LogScale
 from turnsignal.stream.statistics.claims import Claim, claims
 from turnsignal.stream.statistics.directions import (
     BEFORE_ASKED,
@@ -301,7 +301,7 @@ class PairedScores:
             unheard=paired_difference(_clusters(unheard)) if unheard else None,
             changes=self._record_changes(enough),
         )
-        return {name: _revise(named.get(name), delta, least_change) for name, delta in deltas.items()}
+        return {name: _revise(named.get(name), delta, least_change, SCALES.get(name)) for name, delta in deltas.items()}
 
 
 def paired_difference(sums: Clusters, step: float = 0.0) -> Difference:
@@ -345,12 +345,15 @@ def _figure(name: str, delta: Difference, claim: Claim, level: float) -> dict[st
     return figure | ({"why": claim.why} if claim.why else {})
 
 
-def _revise(claim: Claim | None, delta: Difference, least_change: float) -> Claim:
+def _revise(claim: Claim | None, delta: Difference, least_change: float, scale: LogScale | None = None) -> Claim:
     if not (delta.value or delta.low or delta.high):
         return Claim(IDENTICAL, 1.0)
     if claim is None:
         return Claim(TOO_FEW, 1.0)
-    if claim.change in (SAME, SMALL) and max(abs(delta.low), abs(delta.high)) < least_change:
+    bounds = delta.low, delta.high
+    if scale is not None:
+        bounds = scale.change(delta.low), scale.change(delta.high)  # a ratio, as it is shown
+    if claim.change in (SAME, SMALL) and max(map(abs, bounds)) < least_change:
         return claim._replace(change=EQUIVALENT, why=f"within ±{least_change:g}")
     return claim
 

@@ -61,6 +61,13 @@ def test_a_difference_is_the_mean_over_exchanges_with_conversations_as_clusters(
     assert found.n == 3
 
 
+def test_seconds_are_equivalent_only_where_their_ratio_is() -> None:
+    for moved, equivalent in ((0.004, False), (0.0004, True)):  # 4.6 % and 0.4 % on the scale of seconds
+        scores = paired({f"c{i}": [moved * (0.9 + 0.2 * (i % 2))] for i in range(60)}, "answer_seconds")
+        claim = scores.claimed(scores.differences(), "compliance", 0.01, 30)["answer_seconds"]
+        assert (claim.change == EQUIVALENT) is equivalent, claim
+
+
 def test_what_is_the_same_everywhere_is_identical_and_a_hair_is_equivalent() -> None:
     same = paired({f"c{n}": [0.0, 0.0] for n in range(50)})
     assert wording(same) == IDENTICAL
