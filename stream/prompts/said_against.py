@@ -10,6 +10,7 @@ from turnsignal.stream.checks import parse_check
 from turnsignal.stream.checks.protocol import Check, Result
 from turnsignal.stream.citations.reader import citation_reader
 from turnsignal.stream.conversations.exchanges import Response
+from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.reading import Proposal
 from turnsignal.stream.prompts.sentences import PlacedSentence
@@ -44,8 +45,8 @@ def said_against(proposals: list[Proposal], placed: Sequence[PlacedSentence]) ->
     forbidding = [index for index in sure if _forbids(proposals[index].check)][:_MOST]
     for index in forbidding:
         own = proposals[index]
-        check = parse_check(own.check)
-        for other in saying:
+        check = _parsed(own.check)
+        for other in saying if check is not None else ():
             wanted = (sentence for sentence in proposals[other].sentences if sentence not in own.sentences)
             against = next((each for each in wanted if any(_breaks(check, words) for words in said_in(each))), None)
             if against is not None:
@@ -66,7 +67,15 @@ def _forbids(check: str) -> bool:
     return check.startswith(_FORBIDS) and "at_least" not in params and not check.startswith("case.capital")
 
 
-def _breaks(check: Check, words: str) -> bool:
-    if any(sign in words for sign in _VARIABLE):
+def _parsed(name: str) -> Check | None:
+    """Return a check, None for one with bounds that are impossible, which is proposed to nobody."""
+    try:
+        return parse_check(name)
+    except ConfigError:
+        return None
+
+
+def _breaks(check: Check | None, words: str) -> bool:
+    if check is None or any(sign in words for sign in _VARIABLE):
         return False
     return check.check(Response(words, (), _READ)).result is Result.FAIL
