@@ -46,7 +46,9 @@ def said_against(proposals: list[Proposal], placed: Sequence[PlacedSentence]) ->
     for index in forbidding:
         own = proposals[index]
         check = _parsed(own.check)
-        for other in saying if check is not None else ():
+        if check is None:
+            continue
+        for other in saying:
             wanted = (sentence for sentence in proposals[other].sentences if sentence not in own.sentences)
             against = next((each for each in wanted if any(_breaks(check, words) for words in said_in(each))), None)
             if against is not None:
@@ -75,7 +77,7 @@ def _parsed(name: str) -> Check | None:
         return None
 
 
-def _breaks(check: Check | None, words: str) -> bool:
-    if check is None or any(sign in words for sign in _VARIABLE):
+def _breaks(check: Check, words: str) -> bool:
+    if any(sign in words for sign in _VARIABLE):
         return False
     return check.check(Response(words, (), _READ)).result is Result.FAIL
