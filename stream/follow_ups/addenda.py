@@ -12,6 +12,7 @@ from importlib.resources import files
 import orjson
 import re2
 
+from turnsignal.stream.text.leftovers import THOUGHTS
 from turnsignal.stream.text.patterns import options
 
 _TABLE = tomllib.loads(files(__package__).joinpath("addenda.toml").read_text(encoding="utf-8"))
@@ -21,12 +22,12 @@ _SUGGESTIONS = re2.compile("|".join(_TABLE["suggestions"]).encode(), options())
 _ASIDE = re2.compile(
     ('(?:^|\\n|[.!?\\])"][ \\t\\n]+)\\W{0,4}(?:' + "|".join(_TABLE["aside"]) + ")").encode(), options()
 )
-_THOUGHTS = re.compile(r"\s*<(think(?:ing)?|thoughts?|reasoning|reflection|scratchpad)>")
+_THOUGHTS = re.compile(rf"\s*<({THOUGHTS})>")
 _ITEM = re.compile(r"\s*(?:[-*•‣◦▪●–]|\d{1,2}[.)]|[a-z][.)]|\|)\s*\S|[^.!?\n]{3,120}\?\s*$")
 _KEYS = ("answer", "response", "reply", "text", "message", "content", "output", "result")
 _ENVELOPE = 20_000  #: characters of an answer that may be one
 _END = 700  #: characters at an answer's end that addenda stand in
-_LINES = 12  #: of a list of suggestions
+_LINES = 12  #: at an answer's end that may be footers, or a list of suggestions
 
 
 def unwrapped(answer: str) -> str:

@@ -55,12 +55,11 @@ def said_against(proposals: list[Proposal], placed: Sequence[PlacedSentence]) ->
                 proposals[index] = own._replace(doubt=f"contradicts “{against[:_SHOWN]}”")
                 proposals[other] = proposals[other]._replace(doubt=f"contradicts “{own.sentences[0][:_SHOWN]}”")
         value = _VALUES.get(own.check)
-        shows = (
-            () if value is None else (one.sentence for one in placed if value.search(mask(one.sentence)) is not None)
-        )
-        shown = next((sentence for sentence in shows if sentence not in own.sentences), None)
-        if shown is not None and proposals[index].doubt is None:
-            proposals[index] = own._replace(doubt=f"another sentence shows what it forbids (“{shown[:_SHOWN]}”)")
+        if value is not None and proposals[index].doubt is None:
+            others = (one.sentence for one in placed if one.sentence not in own.sentences)
+            shown = next((sentence for sentence in others if value.search(mask(sentence)) is not None), None)
+            if shown is not None:
+                proposals[index] = own._replace(doubt=f"another sentence shows what it forbids (“{shown[:_SHOWN]}”)")
     return proposals
 
 

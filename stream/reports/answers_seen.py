@@ -153,17 +153,18 @@ class AnswersSeen:
         failed = self._rules.failures.is_failing(turn.text) and not suffices(turn.text, kept, self._rules)
         figures: dict[str, float] = {IN_PARTS: 0.0, LEFTOVERS: has_leftovers(turn.text)}
         is_asked = not is_small_talk(kept, self._rules)
-        if failed or is_asked:
+        questions = [before for before in kept if before.role == USER]
+        if failed or (is_asked and questions):  # what answers nobody, and does not fail, is a greeting
             figures[FAILED], figures[FOLLOWED] = failed, 0.0
             if not asks_back(turn.text):
                 figures[WITH_DOCUMENTS] = given > 0
-        else:
+        elif not is_asked:
             seen.unasked.add(turn.turn_id)
         if given:
             figures[DOCUMENTS] = DOCUMENTS_GIVEN.fraction(given)
         if turn.vote is not None:
             seen.add(VOTE, turn.vote > 0)
-        asked = next((before.time for before in reversed(kept) if before.role == USER), None)
+        asked = questions[-1].time if questions else None
         if is_asked and asked is not None and FIRST_PLAUSIBLE <= asked <= turn.time:
             figures[ANSWER_SECONDS] = SECONDS.fraction(turn.time - asked)
         fits = match_languages(kept, turn.time, turn.text).value_of_answer
@@ -171,13 +172,9 @@ class AnswersSeen:
             figures[SAME_LANGUAGE] = fits
         first = first_answer(turn.platform, turn.text)
         first = first._replace(documents=first_documents(document.doc_id for document in turn.retrieved))
-        questions = [before for before in kept if before.role == USER]
         figures[BEFORE_ASKED] = not questions and given > 0
         if len(questions) == 1 and seen.first is None:
             figures[BEGUN_BEHIND] = is_reply(questions[0].text, self._rules)
-        if not questions and not failed:  # a greeting
-            for figure in (FAILED, FOLLOWED, WITH_DOCUMENTS):
-                figures.pop(figure, None)
         if not questions:
             seen.count()  # it answers nobody, and neither does what comes next
         run = RunTurn(failed, given > 0, failed and hands_over(turn.text))

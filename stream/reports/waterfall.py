@@ -219,13 +219,18 @@ def compare_stages(after: Waterfall, before: Waterfall) -> list[StageChange]:
 
     Left out are those that fail in neither, and those that judge nothing alike in both.
     """
-    pairs = zip(after.stages, before.stages, strict=True)
-    changes = [change for mine, theirs in pairs if (change := _change(mine, theirs, before, after)) is not None]
+    changes: list[StageChange] = []
+    logged: list[tuple[bool, bool]] = []  # of the stages before: whether anything is known of it, after and before
+    for mine, theirs in zip(after.stages, before.stages, strict=True):
+        change = _change(mine, theirs, is_logged_alike=all(now == was for now, was in logged))
+        changes += [] if change is None else [change]
+        logged.append((mine.judged > 0, theirs.judged > 0))
     adjusted = adjust([change.delta.p for change in changes])
     return [change._replace(adjusted=p) for change, p in zip(changes, adjusted, strict=True)]
 
 
-def _change(mine: StageFigures, theirs: StageFigures, *flows: Waterfall) -> StageChange | None:
+def _change(mine: StageFigures, theirs: StageFigures, *, is_logged_alike: bool) -> StageChange | None:
+    """Return how a stage moved; is_logged_alike: whether the same of the stages before it are known in both."""
     if mine.rate is None or theirs.rate is None or not (mine.failed or theirs.failed):
         return None
     whole = StageChange(mine.stage, mine.rate.value, theirs.rate.value, difference(mine.rate, theirs.rate), False)
@@ -242,10 +247,7 @@ def _change(mine: StageFigures, theirs: StageFigures, *flows: Waterfall) -> Stag
             float(np.average([side.value for side in sides], weights=weights)) for sides in zip(*pairs, strict=True)
         )
         return StageChange(mine.stage, now, was, average(pairs), True)
-    # What is logged of one version only tells no parts of the other.
-    earlier = list(AnswerStage).index(mine.stage)
-    logged = [{figures.stage for figures in flow.stages[:earlier] if figures.judged} for flow in flows]
-    return whole if logged[0] != logged[1] else None
+    return None if is_logged_alike else whole  # what is logged of one version only tells no parts of the other
 
 
 def lost_evidence(after: Waterfall, before: Waterfall) -> list[AnswerStage]:

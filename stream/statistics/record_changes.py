@@ -1,8 +1,9 @@
 """Record changes: what was asked or written down otherwise, which moves figures of a release that serves as before.
 
 A log that hides what users write, or leaves it out, looks like users who leave. Answers that are stamped before their
-questions look like questions that nobody answers. And where other questions are asked, more or fewer of them need
-documents. Such a change is said, and what it may have moved is neither better nor worse for that.
+questions look like questions that nobody answers, and users' messages within a template look like the same question
+again. And where other questions are asked, more or fewer of them need documents. Such a change is said, and what it
+may have moved is neither better nor worse for that.
 """
 
 from collections.abc import Mapping

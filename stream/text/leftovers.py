@@ -8,15 +8,19 @@ import re
 
 from turnsignal.stream.text.markup import code_spans, covers
 
-#: tags that open or close thoughts and calls, those that wrap an answer, where they close; tokens; variables
+#: names of the tags around what a model thinks before it answers
+THOUGHTS = r"think(?:ing)?|thoughts?|reasoning|reflection|scratchpad"
+#: tags that open or close thoughts and calls, those that wrap an answer, where they close; tokens; variables. Each
+#: alternative begins with its sign, for which a text is looked through ten times as fast as for all of them in turn.
 _LEFTOVER = re.compile(
-    r"</?(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|inner_monologue|chain_of_thought|tool_(?:calls?|use|response|results?)"
+    rf"</?(?:{THOUGHTS}|inner_monologue|chain_of_thought|tool_(?:calls?|use|response|results?)"
     r"|function_(?:calls?|results?)|invoke)(?:\s[^<>\n]{0,80})?>"
     r"|</(?:answer|response|final_answer|output|instructions?|context|documents?|system_prompt)>"
     r"|<\|[a-zA-Z][\w ]{0,40}\|>|<｜[^｜\n]{1,40}｜>|</?(?:start|end)_of_turn>|<(?:bos|eos|unk|pad)>|<0x[0-9A-F]{2}>"
-    r"|\[/?INST\]|<</?SYS>>|\A\s*<s>|</s>\s*\Z"
-    r"|(?<![\w\\^_}])\{\{[{\s]{0,3}[A-Za-z_][\w .|-]{0,60}\}\}|\{%-?\s*[a-z]|<%[=-]?\s*\w|\$\{[A-Za-z_][\w.]{0,60}\}"
+    r"|\[/?INST\]|<</?SYS>>|</s>\s*\Z"
+    r"|\{(?<![\w\\^_}]\{)\{[{\s]{0,3}[A-Za-z_][\w .|-]{0,60}\}\}|\{%-?\s*[a-z]|<%[=-]?\s*\w|\$\{[A-Za-z_][\w.]{0,60}\}"
 )
+_BEGUN = re.compile(r"\s*<s>")  #: the token that begins a text
 #: a call of a tool in the answer's place, as JSON
 _CALL = re.compile(
     r"\s*(?:```(?:json)?\s*)?\[?\s*\{\s*\"(?:type\"\s*:\s*\"(?:function|tool_use|tool_call)|tool(?:_calls?|_name|_uses)?|function(?:_call)?"
@@ -33,7 +37,7 @@ def has_leftovers(text: str) -> bool:
     """
     if "<" not in text and "{" not in text and "INST]" not in text:
         return False
-    if _CALL.match(text):
+    if _CALL.match(text) or _BEGUN.match(text):
         return True
     hidden = None
     for count, leftover in enumerate(_LEFTOVER.finditer(text)):
