@@ -20,6 +20,14 @@ class Observer(Protocol):
         """Called when a turn of a user names who it is."""
         ...
 
+    def on_documents(self, key: bytes) -> None:
+        """Called when a turn that is no response has documents."""
+        ...
+
+    def on_other_text(self, key: bytes, turn_id: str) -> None:
+        """Called when a response that is known came again with another text, which is refused."""
+        ...
+
     def on_response(self, key: bytes, state: Conversation, turn: Turn, scored: Scored) -> None:
         """Called when a response is scored, before its conversation keeps it; `state.responses` counts it already."""
         ...

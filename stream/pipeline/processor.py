@@ -79,6 +79,7 @@ class PartitionProcessor:
         self.clock = StreamClock(suite.conversations.silence)
         self._skip_applied = skip_applied
         self._limits = suite.limits
+        self._observer = observer
         self._conversations = ConversationProcessor(suite, observer, cpu_clock, environment)
         self._feedback = FeedbackScorer(suite, feedback_topic, observer)
         self._redaction = suite.redaction
@@ -298,6 +299,8 @@ class PartitionProcessor:
             output.add(key, self._conversations.on_response(context, turn))
         elif turn.role == "user":
             output.add(key, self._conversations.on_user(context, turn))
+        if self._observer is not None and turn.role != "assistant" and turn.retrieved:
+            self._observer.on_documents(key)
         if state.feedback is not None and state.feedback.waiting:
             output.add_feedback(key, self._feedback.on_turn(context, turn.turn_id))
         if turn.vote is not None:
@@ -308,6 +311,8 @@ class PartitionProcessor:
         output, key = self._output, record.key or b""
         if seen is Seen.CONFLICT:
             output.add_conflict(record, f"turn {turn.turn_id!r}", "another text")
+            if self._observer is not None and turn.role == "assistant":
+                self._observer.on_other_text(key, turn.turn_id)
             return
         state.duplicates += 1
         output.deltas.records[self.topic, "duplicate"] += 1

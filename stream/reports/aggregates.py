@@ -62,6 +62,7 @@ class Aggregates:
         self.unversioned = Unversioned()
         self._open: dict[bytes, OpenConversation] = {}
         self._users: dict[bytes, int | None] = {}  # of conversations that are not forgotten
+        self._elsewhere: set[bytes] = set()  # conversations with documents on another turn than an answer
         self._place = {name: 2 * i for i, name in enumerate(self.quality.figures)}
         self._found: dict[tuple[str, ...], Places] = {}
         self._width = 2 * len(self.quality.figures) + 1
@@ -74,6 +75,16 @@ class Aggregates:
         """Note whose conversation it is: of whom its first turn names."""
         if self._users.get(key) is None:
             self._users[key] = digest(user_id)
+
+    def on_documents(self, key: bytes) -> None:
+        """Note that a turn that is no answer has documents: nothing reads them there."""
+        self._elsewhere.add(key)
+
+    def on_other_text(self, key: bytes, turn_id: str) -> None:
+        """Take in that an answer came again with another text, as where a stream is logged with all it has so far."""
+        conversation = self._open.get(key)
+        if conversation is not None and conversation.held is not None and conversation.held.turn_id == turn_id:
+            conversation.held = conversation.held.in_parts()
 
     def on_response(self, key: bytes, state: Conversation, turn: Turn, scored: Scored) -> None:
         """Take in a scored response."""
@@ -99,7 +110,9 @@ class Aggregates:
         held = conversation.held
         opens = conversation.greeted or (held is not None and not held.prompted)
         first = None if opens else conversation.first_answer
-        answer = self._answers.read(state, turn, scored, first, worst, failed=failed)
+        elsewhere = key in self._elsewhere
+        self._elsewhere.discard(key)
+        answer = self._answers.read(state, turn, scored, first, worst, failed=failed, elsewhere=elsewhere)
         self._hold(key, conversation, state, answer)
         if scored.ranks:
             question = _opening(state) if state.responses == 1 else None
@@ -347,6 +360,7 @@ class Aggregates:
 
     def _settle(self, key: bytes) -> None:
         conversation, user = self._open.pop(key, None), self._users.pop(key, None)
+        self._elsewhere.discard(key)
         if conversation is not None:
             self._count_held(key, conversation)
         if conversation is None or conversation.went is None:

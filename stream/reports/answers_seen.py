@@ -16,6 +16,7 @@ from turnsignal.stream.formats.completeness import FIRST_PLAUSIBLE
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
+from turnsignal.stream.reports.logged_again import is_logged_again
 from turnsignal.stream.reports.question_language import match_languages
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
 from turnsignal.stream.statistics.directions import (
@@ -23,10 +24,12 @@ from turnsignal.stream.statistics.directions import (
     BEFORE_ASKED,
     BEGUN_BEHIND,
     DOCUMENTS,
+    ELSEWHERE,
     FAILED,
     FOLLOWED,
     IN_PARTS,
     LEFTOVERS,
+    LOGGED_AGAIN,
     SAME_LANGUAGE,
     VOTE,
     WITH_DOCUMENTS,
@@ -104,6 +107,13 @@ class SeenAnswers:
             for figure, value in held.figures.items():
                 self.add(figure, value)
 
+    def see_again(self, turn: Turn) -> None:
+        """Take in an answer that came before: with another text, it came in parts."""
+        if self.held is not None and self.held.turn_id == turn.turn_id:
+            again = first_answer(turn.platform, turn.text)
+            if (again.text, again.length) != (self.held.first.text, self.held.first.length):
+                self.held.figures[IN_PARTS] = 1.0
+
     def add(self, figure: str, value: float) -> None:
         """Take in one answer's value of a figure."""
         n, total = self._sums.get(figure, (0, 0.0))
@@ -121,6 +131,7 @@ class AnswersSeen:
     def __init__(self) -> None:
         self._rules = FollowUpRules()
         self._seen: dict[str, SeenAnswers] = {}
+        self._elsewhere: set[str] = set()  # conversations with documents on another turn than an answer
         self._kept: OrderedDict[str, list[KeptTurn]] = OrderedDict()
 
     @property
@@ -129,8 +140,10 @@ class AnswersSeen:
         return self._seen
 
     def add(self, turn: Turn) -> None:
-        """Take in one turn; a second one under its id is the same once more."""
+        """Take in one turn; a second one under its id is the same once more, or tells that an answer came in parts."""
         if turn.role not in (USER, ASSISTANT):
+            if turn.retrieved:
+                self._elsewhere.add(turn.conversation_id)
             return
         kept = self._kept.setdefault(turn.conversation_id, [])
         self._kept.move_to_end(turn.conversation_id)
@@ -142,6 +155,10 @@ class AnswersSeen:
             seen = self._seen.setdefault(turn.conversation_id, SeenAnswers())
             if turn.turn_id not in seen.documents:
                 self._count(seen, turn, kept)
+            else:
+                seen.see_again(turn)
+        elif turn.retrieved:
+            self._elsewhere.add(turn.conversation_id)
         text = (
             turn.text[:_READ] if turn.role == USER else turn.text[-_READ:]
         )  # where an answer asks, it does at its end
@@ -158,6 +175,7 @@ class AnswersSeen:
             figures[FAILED], figures[FOLLOWED] = failed, 0.0
             if not asks_back(turn.text):
                 figures[WITH_DOCUMENTS] = given > 0
+                figures[ELSEWHERE] = turn.conversation_id in self._elsewhere and not given
         elif not is_asked:
             seen.unasked.add(turn.turn_id)
         if given:
@@ -173,6 +191,8 @@ class AnswersSeen:
         first = first_answer(turn.platform, turn.text)
         first = first._replace(documents=first_documents(document.doc_id for document in turn.retrieved))
         figures[BEFORE_ASKED] = not questions and given > 0
+        figures[LOGGED_AGAIN] = is_logged_again(kept, len(kept), turn.text[-_READ:], turn.time)
+        self._elsewhere.discard(turn.conversation_id)
         if len(questions) == 1 and seen.first is None:
             figures[BEGUN_BEHIND] = is_reply(questions[0].text, self._rules)
         if not questions:

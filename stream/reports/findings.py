@@ -19,7 +19,7 @@ from turnsignal.stream.reports.release_totals import MAX_RELEASES, OTHER_RELEASE
 from turnsignal.stream.reports.themes import INSTRUCTIONS, OTHER, RANKING, THEMES, WASTE, Theme
 from turnsignal.stream.reports.unversioned import tell_models_apart
 from turnsignal.stream.reports.where_to_work import broken_instructions, where_to_work
-from turnsignal.stream.statistics.directions import BETTER, CHANGED, CHECKS_APPLIED, LEAST, WORSE
+from turnsignal.stream.statistics.directions import BETTER, CHANGED, CHECKS_APPLIED, ELSEWHERE, LEAST, WORSE
 from turnsignal.stream.text.counts import listed, share_of
 from turnsignal.stream.text.signed import signed, signed_percent
 
@@ -58,6 +58,7 @@ def find(summary: Mapping[str, Any]) -> list[Finding]:
     named = [*map(_silence, summary.get("silences", ())), *_shifts(summary), *_records(summary), *named]
     notes = [
         *_baselines(summary),
+        *_unread_documents(summary),
         _not_compared(summary, compared),
         _not_by_user(summary, compared),
         _few_users(summary),
@@ -209,6 +210,17 @@ def _records(summary: Mapping[str, Any]) -> Iterator[Finding]:
         where = f" ({row['assistant']})" if row["assistant"] != DEFAULT_ASSISTANT else ""
         for note in row.get("record", ()):
             yield Finding("note", f"with {row['after'] or 'what has no version'}{where}, {note}")
+
+
+def _unread_documents(summary: Mapping[str, Any]) -> Iterator[Finding]:
+    """Say where documents are logged with turns of tools or users, be it from the beginning: nothing reads them."""
+    shares = [row.get("figures", {}).get(ELSEWHERE, {}).get("value", 0.0) for row in summary["quality"]]
+    if max(shares, default=0.0) >= LEAST[ELSEWHERE]:
+        yield Finding(
+            "note",
+            f"{share_of(max(shares))} of a release's answers come behind documents on a turn of a tool or user, where "
+            "nothing reads them: log what was retrieved with the assistant's turn",
+        )
 
 
 def _baselines(summary: Mapping[str, Any]) -> Iterator[Finding]:

@@ -9,12 +9,15 @@ conversation, the documents that came first are counted.
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import accumulate, islice
 from typing import NamedTuple
 from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
 
 from turnsignal.stream.statistics.exact import fisher
 from turnsignal.stream.statistics.intervals import Difference, Estimate, difference, rate
@@ -28,6 +31,8 @@ _BUCKETS = 256  #: that words of questions are counted by
 _WORDS_READ = 64  #: of a question, in its first characters
 _MOST_TEXTS = 2_000  #: texts of a release that are counted; beyond, the rarer half is forgotten
 _MOST_DOCUMENTS = 4_000  #: documents of a release that are counted; beyond, the rarer half is forgotten
+_MOST_QUESTIONS = 1_000  #: of a release, by whose words it is known which questions get documents
+_SHRUNK = 4.0  #: questions without any documents more or less that each word is taken to have had beside its own
 _DOCUMENTS_READ = 20  #: of an answer
 _GREATEST = 80  #: step of a length: a million characters
 _SHARE = 0.03  #: of first answers that are the same, from which on they are common
@@ -93,7 +98,8 @@ class FirstAnswers:
     """The first answers of one release: how many of each platform, length and text, and to users of which language.
 
     languages: of those whose messages tell it; documents: how many conversations got each; searched: how many got any;
-    retrieved: how many documents those got; words: how many questions have a word of each bucket.
+    retrieved: how many documents those got; words: how many questions have a word of each bucket; questions: words of
+    some, and whether they got documents.
     """
 
     platforms: Counter[str] = field(default_factory=Counter)
@@ -104,6 +110,7 @@ class FirstAnswers:
     searched: int = 0
     retrieved: int = 0
     words: Counter[int] = field(default_factory=Counter)
+    questions: list[tuple[bytes, bool]] = field(default_factory=list)
 
     @property
     def n(self) -> int:
@@ -118,6 +125,8 @@ class FirstAnswers:
         self.lengths[answer.length] += 1
         self.texts[answer.text] += 1
         self.words.update(answer.words)
+        if answer.words and len(self.questions) < _MOST_QUESTIONS:
+            self.questions.append((answer.words, bool(answer.documents)))
         if answer.documents:
             self.documents.update(answer.documents)
             self.searched += 1
@@ -131,6 +140,7 @@ class FirstAnswers:
         self.lengths.update(other.lengths)
         self.texts.update(other.texts)
         self.words.update(other.words)
+        self.questions += other.questions[: _MOST_QUESTIONS - len(self.questions)]
         self.documents.update(other.documents)
         self.searched += other.searched
         self.retrieved += other.retrieved
@@ -223,6 +233,20 @@ class FirstAnswers:
         shown = [abs(change.value) for change in changes if change.p * len(changes) <= PROMISE]
         return max(shown, default=0.0)
 
+    def other_needs(self, before: "FirstAnswers") -> float:
+        """Return by how much more, or fewer, of the questions are of those that get documents, by their words alone.
+
+        How much a word says of that is a ridge regression within each release (Hoerl and Kennard 1970), so that a
+        release which finds less does not count as asked otherwise. It is drawn to 0 where words are rare.
+        """
+        if not self.questions or not before.questions:
+            return 0.0
+        (mine, asks), (theirs, asked) = (_by_word(of.questions) for of in (self, before))
+        words = np.concatenate((mine - mine.mean(axis=0), theirs - theirs.mean(axis=0)))
+        gets = np.concatenate((asks - asks.mean(), asked - asked.mean()))
+        says = np.linalg.solve(words.T @ words + _SHRUNK * np.eye(_BUCKETS), words.T @ gets)
+        return float((mine.mean(axis=0) - theirs.mean(axis=0)) @ says)
+
     def _below(self, step: int) -> Estimate:
         return rate(sum(n for length, n in self.lengths.items() if length < step), self.n)
 
@@ -242,6 +266,14 @@ class FirstAnswers:
             self.texts = Counter(dict(self.texts.most_common(_MOST_TEXTS // 2)))
         if len(self.documents) > _MOST_DOCUMENTS:
             self.documents = Counter(dict(self.documents.most_common(_MOST_DOCUMENTS // 2)))
+
+
+def _by_word(questions: Sequence[tuple[bytes, bool]]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return a row of each question with a 1 under each bucket of its words, and a 1 for each that got documents."""
+    rows = np.zeros((len(questions), _BUCKETS))
+    for row, (words, _) in zip(rows, questions, strict=True):
+        row[list(words)] = 1.0
+    return rows, np.array([float(got) for _, got in questions])
 
 
 def _count_as(shares: tuple[float, float], *pair: Estimate) -> list[Estimate]:

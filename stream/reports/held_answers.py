@@ -19,6 +19,7 @@ from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
 from turnsignal.stream.reports.closing_habits import closing_question
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
+from turnsignal.stream.reports.logged_again import is_logged_again
 from turnsignal.stream.reports.question_language import match_languages
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
 from turnsignal.stream.reports.worst import WorstExchange
@@ -32,10 +33,12 @@ from turnsignal.stream.statistics.directions import (
     CITES_ALL,
     CITES_TOP,
     DOCUMENTS,
+    ELSEWHERE,
     FAILED,
     FOLLOWED,
     IN_PARTS,
     LEFTOVERS,
+    LOGGED_AGAIN,
     SAME_LANGUAGE,
     WASTED,
     WITH_DOCUMENTS,
@@ -95,6 +98,10 @@ class HeldAnswer(NamedTuple):
         """Return this answer as one that answers nobody."""
         return self if self.run.failed else self._without(FAILED, WITH_DOCUMENTS)
 
+    def in_parts(self) -> "HeldAnswer":
+        """Return this answer as one that came in parts."""
+        return self._replace(beside={**self.beside, IN_PARTS: 1.0})
+
     def followed(self) -> "HeldAnswer":
         """Return this answer as one behind which its user wrote again, where it answers what was asked."""
         return self._replace(beside={**self.beside, FOLLOWED: 1.0}) if FOLLOWED in self.beside else self
@@ -128,15 +135,23 @@ class AnswerReader:
         worst: WorstExchange | None,
         *,
         failed: bool,
+        elsewhere: bool,
     ) -> HeldAnswer:
-        """Read an answer, before its conversation keeps it; before: what is kept of the first, None where it may be."""
+        """Read an answer, before its conversation keeps it.
+
+        before: what is kept of the first, None where it may be; elsewhere: a turn of another role has documents.
+        """
         names = turn.retrieved if before is None or not before.documents else ()
         broken: tuple[str, ...] = ()
         if scored.compliance is not None and scored.compliance < 1.0:
             broken = tuple([check for check, result in scored.findings if result is Result.FAIL])
-        is_asked = state.prompted_before or prompted(state.kept, insertion_index(state.kept, turn.time))
+        index = insertion_index(state.kept, turn.time)
+        is_asked = state.prompted_before or prompted(state.kept, index)
         beside = self._derive(state, turn, scored, failed=failed)
         beside[BEFORE_ASKED] = not is_asked and bool(turn.retrieved)
+        beside[LOGGED_AGAIN] = is_logged_again(state.kept, index, turn.text[: self._kept_whole], turn.time)
+        if WITH_DOCUMENTS in beside:
+            beside[ELSEWHERE] = elsewhere and not turn.retrieved
         question = _first_question(state)
         if question:
             beside[BEGUN_BEHIND] = is_reply(question, self._suite.follow_up_rules)

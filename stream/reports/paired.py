@@ -22,12 +22,11 @@ from turnsignal.stream.reports.release_figures import SCALES, ranked_figures
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, LogScale
 from turnsignal.stream.statistics.claims import Claim, claims
 from turnsignal.stream.statistics.directions import (
-    BEFORE_ASKED,
-    BEGUN_BEHIND,
     CITATIONS,
     CITES_TOP,
     DOCUMENTS,
     FOLLOWED,
+    OF_THE_RECORD,
     OUTCOMES,
     SAME,
     SAME_DOCUMENTS,
@@ -55,8 +54,7 @@ class SideScore(NamedTuple):
     explanation: str | None
 
 
-_RECORDED = (FOLLOWED, BEFORE_ASKED, BEGUN_BEHIND)
-_HIDDEN = {CITES_TOP, UNHEARD, *_RECORDED}  # neither better nor worse by themselves
+_HIDDEN = {CITES_TOP, UNHEARD, *OF_THE_RECORD}  # neither better nor worse by themselves
 _NOTHING = SideScore(None, None, None)
 
 
@@ -209,10 +207,12 @@ class PairedScores:
 
     def _record_changes(self, deltas: Mapping[str, Difference]) -> list[RecordChange]:
         """Return what both sides write down otherwise; the questions are the same."""
-        known = {name: paired_difference(_clusters(self._sums[name])) for name in _RECORDED if name in self._sums}
-        if self._same_suite and not self._beside & set(_RECORDED):  # of the same turns every answer is followed alike
+        known = {name: paired_difference(_clusters(self._sums[name])) for name in OF_THE_RECORD if name in self._sums}
+        if self._same_suite and not self._beside & set(
+            OF_THE_RECORD
+        ):  # of the same turns every answer is followed alike
             known[FOLLOWED] = Difference(0.0, 0.0, 0.0, 0, 1.0)
-        return record_changes(deltas, known, 0.0)
+        return record_changes(deltas, known, 0.0, 0.0)
 
     @property
     def _ranked(self) -> tuple[str, ...]:

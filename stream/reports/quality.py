@@ -45,17 +45,15 @@ from turnsignal.stream.reports.unattributed import Unattributed
 from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
-    BEFORE_ASKED,
-    BEGUN_BEHIND,
     CHECKS_APPLIED,
     CITATIONS,
     CITES_ALL,
     CITES_TOP,
     DOCUMENTS,
     FAILED,
-    FOLLOWED,
     IN_PARTS,
     LEFTOVERS,
+    OF_THE_RECORD,
     QUESTIONS,
     SAME_LANGUAGE,
     UNANSWERED_OF_ALL,
@@ -69,9 +67,7 @@ from turnsignal.stream.statistics.intervals import Clusters
 DERIVED = (
     *(
         QUESTIONS,
-        FOLLOWED,
-        BEFORE_ASKED,
-        BEGUN_BEHIND,
+        *OF_THE_RECORD,
         WITH_DOCUMENTS,
         DOCUMENTS,
         CITATIONS,

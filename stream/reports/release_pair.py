@@ -39,14 +39,12 @@ from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.conversation_length import ConversationLength
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
-    BEFORE_ASKED,
-    BEGUN_BEHIND,
     CHANGED,
     CITES_TOP,
     DOCUMENTS,
     FAILED,
-    FOLLOWED,
     FREE_CONVERSATIONS,
+    OF_THE_RECORD,
     OUTCOMES,
     QUESTIONS,
     SAME,
@@ -155,10 +153,9 @@ class ReleasePair:
         scale = SCALES[QUESTIONS]
         for habit in REPLIES:
             differences.pop(habit, None)
-        recorded = (FOLLOWED, BEFORE_ASKED, BEGUN_BEHIND)
-        beside = {name: differences.pop(name) for name in recorded if name in differences}
-        others = self.after.first_answers.other_words(self.before.first_answers)
-        changes = record_changes(differences, beside, others)
+        beside = {name: differences.pop(name) for name in OF_THE_RECORD if name in differences}
+        mine, theirs = self.after.first_answers, self.before.first_answers
+        changes = record_changes(differences, beside, mine.other_words(theirs), mine.other_needs(theirs))
         unheard = differences.pop(UNHEARD, None)
         traffic = _traffic(self.after.first_answers, self.before.first_answers)
         within = self._within(traffic.parts) if traffic.shifted else {}

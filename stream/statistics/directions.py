@@ -17,7 +17,11 @@ IN_PARTS = "answers_in_parts"  #: share of answers that come in several turns, a
 QUESTIONS = "questions_per_conversation"  #: that are answered, small talk left out
 FOLLOWED = "answers_followed"  #: share of answers to questions behind which their user wrote again
 BEFORE_ASKED = "answers_before_questions"  #: share of answers that come out of documents before any question
+LOGGED_AGAIN = "logged_again"  #: share of answers to a question that the log holds twice, though nobody wrote it twice
+ELSEWHERE = "documents_elsewhere"  #: share of answers without documents, behind a turn of another role that has some
 BEGUN_BEHIND = "begun_with_thanks"  #: share of conversations whose first message that is answered is a thanks or leave
+#: what is written down otherwise, and no matter of the release
+OF_THE_RECORD = (FOLLOWED, BEFORE_ASKED, BEGUN_BEHIND, LOGGED_AGAIN, ELSEWHERE)
 WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
 SAME_LANGUAGE = (
     "same_language"  #: share of answers in the language of the message that they answer, where both are told
@@ -81,6 +85,8 @@ LEAST = {
     QUESTIONS: 0.032,
     BEFORE_ASKED: 0.1,
     BEGUN_BEHIND: 0.03,
+    LOGGED_AGAIN: 0.05,
+    ELSEWHERE: 0.1,
     CITES_ALL: 0.03,
     IN_PARTS: 0.03,
     SHORT_FIRST: 0.03,

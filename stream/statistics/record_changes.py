@@ -9,18 +9,20 @@ may have moved is neither better nor worse for that.
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from turnsignal.stream.records.scores import CITED, FOLLOW_UP
+from turnsignal.stream.records.scores import CITED, DANGLING, FOLLOW_UP
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     BEFORE_ASKED,
     BEGUN_BEHIND,
     BY_USERS,
+    ELSEWHERE,
     FAILED,
     FALL,
     FOLLOWED,
     FREE_CONVERSATIONS,
     IN_PARTS,
     LEAST,
+    LOGGED_AGAIN,
     RISE,
     UNANSWERED_OF_ALL,
     WITH_DOCUMENTS,
@@ -35,7 +37,10 @@ _SURE = (
 )
 _OF_EACH = 2.0  #: conversations that are silent or not for each answer whose follow-up is hidden: most have two answers
 _OF_PARTS = 3.0  #: answers that cite for each that comes in parts: one part may cite what is logged with another
+_OF_COPIES = 3.0  #: conversations, or answers, for each answer that is logged again: most have two more beside it
 _AROUND = 0.7  #: share of first questions that a word came to stand in, or ceased to: more than any topic has
+_NEED = 0.1  #: share of first questions, from which on it is no chance that others get documents
+_OF_NEEDS = 2.0  #: answers for each question that is known by its words: rare words tell less than they know
 _OF_WORDS = 3.0  #: questions for each with one word: what tells a topic stands in a third of its questions
 #: what depends on that a follow-up is read, whatever it says; a thanks that is hidden looks like a question, too
 _HEARD = ("silent", "resolved", "unanswered", "conversation", FREE_CONVERSATIONS)
@@ -59,16 +64,25 @@ class RecordChange(NamedTuple):
 
 
 def record_changes(
-    deltas: Mapping[str, Difference], beside: Mapping[str, Difference], words: float
+    deltas: Mapping[str, Difference], beside: Mapping[str, Difference], words: float, needs: float
 ) -> list[RecordChange]:
     """Return how the record of a release differs from that of the release before.
 
-    deltas: after − before of every figure; beside: of `FOLLOWED`, `BEFORE_ASKED` and `BEGUN_BEHIND`, where known;
-    words: how far the share of first questions with a word moved most.
+    deltas: after − before of every figure; beside: of `OF_THE_RECORD`, where known;
+    words: how far the share of first questions with a word moved most; needs: by how much more of them are of those
+    that get documents.
     """
     unread = _unread(deltas, beside)
-    others = _others_asked(words, hidden=unread is not None)
-    changes = [unread, _in_a_row(deltas), _too_early(beside), _apart(beside), others]
+    others = _others_asked(words, hidden=unread is not None) or _need_others(deltas, needs)
+    changes = [
+        unread,
+        _in_a_row(deltas),
+        _too_early(beside),
+        _apart(beside),
+        _again(beside),
+        _elsewhere(beside),
+        others,
+    ]
     return [change for change in changes if change is not None]
 
 
@@ -103,7 +117,11 @@ def _in_a_row(deltas: Mapping[str, Difference]) -> RecordChange | None:
     if parts is None or not way:
         return None
     why = f"{'more' if way == RISE else 'fewer'} answers come several in a row"
-    ask = "do they come in several messages now, or are messages of users missing?" if way == RISE else ""
+    ask = (
+        "do they come in several messages now (of one turn_id the first counts), or are messages of users missing?"
+        if way == RISE
+        else ""
+    )
     note = _note(parts, f"{why}, by {abs(parts.value):.0%} of answers: {ask}") if ask else ""
     most = {**dict.fromkeys((*_HEARD, FAILED), _OF_EACH * abs(parts.value)), CITED: _OF_PARTS * abs(parts.value)}
     return RecordChange(why, most, note)
@@ -132,6 +150,28 @@ def _apart(beside: Mapping[str, Difference]) -> RecordChange | None:
     return RecordChange(why, dict.fromkeys(_BY_CONVERSATION, 1.0), note)
 
 
+def _again(beside: Mapping[str, Difference]) -> RecordChange | None:
+    copies = beside.get(LOGGED_AGAIN)
+    way = _which_way(copies, LEAST[LOGGED_AGAIN])
+    if copies is None or not way:
+        return None
+    why = f"{'more' if way == RISE else 'fewer'} exchanges are logged twice under other ids"
+    ask = "does each request log the messages before it?" if way == RISE else "did each request log those before it?"
+    most = dict.fromkeys((*BY_USERS, *_BY_CONVERSATION, FAILED, CITED, WITH_DOCUMENTS), _OF_COPIES * abs(copies.value))
+    return RecordChange(why, most, _note(copies, f"{why}, by {abs(copies.value):.0%} of answers: {ask}"))
+
+
+def _elsewhere(beside: Mapping[str, Difference]) -> RecordChange | None:
+    """Tell documents that are logged with another turn from a search that finds nothing."""
+    moved_to = beside.get(ELSEWHERE)
+    way = _which_way(moved_to, LEAST[ELSEWHERE])
+    if moved_to is None or not way:
+        return None
+    why = f"documents stand on {'more' if way == RISE else 'fewer'} turns of tools or users, where nothing reads them"
+    most = dict.fromkeys((WITH_DOCUMENTS, CITED, DANGLING), _OF_PARTS * abs(moved_to.value))
+    return RecordChange(why, most, _note(moved_to, f"{why}, by {abs(moved_to.value):.0%} of answers"))
+
+
 def _others_asked(words: float, *, hidden: bool) -> RecordChange | None:
     if words >= _AROUND and not hidden:
         why = f"{words:.0%} more, or fewer, of the first questions hold a certain word"
@@ -139,3 +179,13 @@ def _others_asked(words: float, *, hidden: bool) -> RecordChange | None:
         return RecordChange(why, most, f"{why}: is something else written around users' messages in the log?")
     why = f"other questions are asked: of the first ones, {words:.0%} more, or fewer, hold a certain word"
     return RecordChange(why, {WITH_DOCUMENTS: _OF_WORDS * words}) if words else None
+
+
+def _need_others(deltas: Mapping[str, Difference], needs: float) -> RecordChange | None:
+    given = deltas.get(WITH_DOCUMENTS)
+    if given is None or abs(needs) < _NEED or needs * given.value < 0:
+        return None
+    why = (
+        f"other questions are asked: by their words, {abs(needs):.0%} {'more' if needs > 0 else 'fewer'} get documents"
+    )
+    return RecordChange(why, {WITH_DOCUMENTS: _OF_NEEDS * abs(needs)})

@@ -685,6 +685,80 @@ def test_answers_that_are_stamped_before_their_questions_make_no_release_worse_a
     assert notes[0].endswith("are answers stamped before their questions?")
 
 
+QUESTION, MORE = "How do I reset my password?", "And how long does that take?"
+
+
+def as_logged(lines: list[bytes], change: Callable[[dict[str, Any]], list[dict[str, Any]]]) -> list[bytes]:
+    """Return the turns as another log has them."""
+    return [orjson.dumps(logged) for line in lines for logged in change(orjson.loads(line))]
+
+
+def test_documents_of_another_turn_than_the_answer_make_no_release_worse_and_are_said() -> None:
+    def on_a_tool(logged: dict[str, Any]) -> list[dict[str, Any]]:
+        if logged["role"] == "user":
+            return [logged]
+        answer = {name: value for name, value in logged.items() if name != "retrieved"}
+        return [{**logged, "role": "tool", "turn_id": logged["turn_id"] + "t", "text": "6 results"}, answer]
+
+    later = as_logged(chat(100, "v2", QUESTION, MORE), on_a_tool)
+    deltas, notes = recorded(*chat(0, "v1", QUESTION, MORE), *later)
+    assert (deltas["answers_with_documents"]["value"], deltas["answers_with_documents"]["verdict"]) == (-1.0, "changed")
+    assert not {"better", "worse"} & {change["verdict"] for change in deltas.values()}
+    assert notes == ["documents stand on more turns of tools or users, where nothing reads them, by 100% of answers"]
+    sentences = [finding.sentence for finding in find(summary(*later))]
+    assert any(sentence.startswith("100% of a release's answers come behind documents") for sentence in sentences)
+    assert not {"better", "worse"} & {change["verdict"] for change in deltas.values()}
+    assert notes[0].startswith("more answers come several in a row, by 100% of answers")
+
+
+def test_messages_that_are_logged_again_with_each_request_make_no_release_worse_and_are_said() -> None:
+    history: dict[str, list[dict[str, Any]]] = {}
+
+    def with_all_before(logged: dict[str, Any]) -> list[dict[str, Any]]:
+        so_far = history.setdefault(logged["conversation_id"], [])
+        so_far.append(logged)
+        if logged["role"] == "user":
+            return []
+        again = {"turn_id": logged["turn_id"], "timestamp": logged["timestamp"]}
+        return [{**one, **again, "turn_id": f"{again['turn_id']}-{at}"} for at, one in enumerate(so_far)]
+
+    later = as_logged(chat(100, "v2", QUESTION, MORE), with_all_before)
+    deltas, notes = recorded(*chat(0, "v1", QUESTION, MORE), *later)
+    assert (deltas["resolved"]["value"], deltas["resolved"]["verdict"]) == (-1.0, "changed")
+    assert not {"better", "worse"} & {change["verdict"] for change in deltas.values()}
+    assert notes[0].startswith("more exchanges are logged twice under other ids")
+
+
+def test_questions_of_other_kinds_get_other_documents_without_a_release_that_finds_less() -> None:
+    kinds = [
+        "reset password phone",
+        "turn hall light off",
+        "cancel order seven",
+        "raise kitchen heating",
+        "find a bill",
+    ]
+    needed = {kinds[0], kinds[2], kinds[4]}
+
+    def asked(first: int, version: str, commands: int, *, lost: bool = False) -> list[bytes]:
+        lines = []
+        for at in range(100):
+            kind = kinds[1 + 2 * (at % 2)] if at < commands else kinds[2 * (at % 3)]
+            given = [{"doc_id": "d1"}] if kind in needed and not (lost and at % 2) else []
+            answer = "Open Settings [d1]." if given else "It is done, and all is set."
+            name, minute = f"{version}-{at}", first + at
+            lines += [
+                turn(name, 0, "user", f"{kind} {'please' if at % 3 else 'now'}", minute, version=None),
+                turn(name, 9, "assistant", answer, minute, version=version, retrieved=given),
+            ]
+        return lines
+
+    few, many = asked(0, "v1", 20), asked(200, "v2", 50)
+    deltas, _ = recorded(*few, *many)
+    assert (deltas["answers_with_documents"]["value"], deltas["answers_with_documents"]["verdict"]) == (-0.3, "changed")
+    deltas, _ = recorded(*few, *asked(200, "v2", 20, lost=True))
+    assert deltas["answers_with_documents"]["verdict"] == "worse"
+
+
 def test_users_who_leave_are_silent_though_what_they_would_have_written_cannot_be_read_either() -> None:
     question, behind = "How do I reset my password?", "And how long does that take?"
     gone = [

@@ -14,8 +14,10 @@ def delta(value: float, p: float = 1e-9) -> Difference:
 NOBODY_HEARD = {"coverage(follow_up)": delta(-0.5), "silent": delta(0.5), "resolved": delta(-0.4)}
 
 
-def verdicts(deltas: dict[str, Difference], words: float = 0.0, **beside: Difference) -> dict[str, str]:
-    changes = record_changes(deltas, beside, words)
+def verdicts(
+    deltas: dict[str, Difference], words: float = 0.0, needs: float = 0.0, **beside: Difference
+) -> dict[str, str]:
+    changes = record_changes(deltas, beside, words, needs)
     return {name: one.change for name, one in claims(deltas, {}, "", 0.01, (), changes=changes).items()}
 
 
@@ -65,6 +67,29 @@ def test_other_questions_need_other_shares_of_documents_and_are_answered_no_wors
     assert said == {"answers_with_documents": verdict, "failed": "worse"}
 
 
+@pytest.mark.parametrize(("needs", "verdict"), [(-0.09, "worse"), (-0.15, "worse"), (0.3, "worse"), (-0.25, "changed")])
+def test_questions_of_which_fewer_get_documents_by_all_their_words_explain_twice_as_many(
+    needs: float, verdict: str
+) -> None:
+    said = verdicts({"answers_with_documents": delta(-0.4), "failed": delta(0.2)}, needs=needs)
+    assert said == {"answers_with_documents": verdict, "failed": "worse"}
+
+
+def test_exchanges_that_are_logged_twice_are_no_users_who_ask_again_and_answers_still_fail() -> None:
+    deltas = {"clarification_free": delta(-0.3), "resolved": delta(-0.3), "compliance": delta(-0.3)}
+    said = verdicts(deltas, logged_again=delta(0.2))
+    assert said == {"clarification_free": "changed", "resolved": "changed", "compliance": "worse"}
+    assert verdicts(deltas, logged_again=delta(0.09))["clarification_free"] == "worse", "more than three times as many"
+    assert verdicts(deltas, logged_again=delta(0.2, 0.3))["clarification_free"] == "worse", "by chance"
+
+
+def test_documents_that_are_logged_elsewhere_are_not_lost() -> None:
+    deltas = {"answers_with_documents": delta(-0.8), "cited": delta(-0.6), "failed": delta(0.2)}
+    said = verdicts(deltas, documents_elsewhere=delta(0.8))
+    assert said == {"answers_with_documents": "changed", "cited": "changed", "failed": "worse"}
+    assert verdicts(deltas, documents_elsewhere=delta(0.05))["answers_with_documents"] == "worse"
+
+
 def test_messages_with_a_conversation_each_are_no_users_who_leave() -> None:
     deltas = {"silent": delta(0.6), "resolved": delta(-0.4), "clarification_free": delta(-0.2)}
     said = verdicts(deltas, begun_with_thanks=delta(0.1))
@@ -76,7 +101,7 @@ def test_what_is_written_around_users_messages_makes_no_release_worse_and_is_sai
     deltas = {"clarification_free": delta(-0.3), "resolved": delta(-0.3), "failed": delta(0.2)}
     assert verdicts(deltas, 0.95) == {"clarification_free": "changed", "resolved": "changed", "failed": "worse"}
     assert verdicts(deltas, 0.4)["clarification_free"] == "worse", "other questions, and no more"
-    (change,) = record_changes(deltas, {}, 0.95)
+    (change,) = record_changes(deltas, {}, 0.95, 0.0)
     assert change.note.startswith("95% more, or fewer, of the first questions hold a certain word")
 
 

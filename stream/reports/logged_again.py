@@ -1,0 +1,36 @@
+"""Logged again: exchanges that a log holds twice, under other ids.
+
+A client that keeps no state sends all messages so far with each request, and some log them each time; one that asks
+again where the network failed logs the question and the answer once more. Nobody retypes a question within a second,
+and nothing answers it in a tenth of one with the same words: that tells such a copy from a user who has to ask again.
+"""
+
+from collections.abc import Sequence
+
+from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn, asked
+
+_AT_ONCE = 1.0  #: seconds in which nobody reads an answer and writes the same question again
+_COPIED = 0.1  #: seconds in which no answer is made
+
+
+def is_logged_again(kept: Sequence[KeptTurn], index: int, text: str, time: float) -> bool:
+    """Say whether an answer is to a question that its conversation had before, and which no user wrote twice.
+
+    kept: turns in their order; index: where the answer goes among them; text, time: of the answer, as it is kept.
+
+    >>> kept = [KeptTurn("1", USER, 0.0, "Open today?"), KeptTurn("2", ASSISTANT, 2.0, "Until six.")]
+    >>> is_logged_again([*kept, KeptTurn("3", USER, 30.00, "Open today?")], 3, "Until six.", 30.01)
+    True
+    >>> is_logged_again([*kept, KeptTurn("3", USER, 30.00, "Open today?")], 3, "Until six.", 32.0)
+    False
+    """
+    begin, end = asked(kept, index)
+    if begin == end:
+        return False
+    question, before = kept[end - 1], kept[:begin]
+    if not any(turn.role == USER and turn.text == question.text for turn in before):
+        return False
+    if before[-1].role == ASSISTANT and kept[begin].time - before[-1].time < _AT_ONCE:
+        return True
+    is_known = any(turn.role == ASSISTANT and turn.text == text for turn in before)
+    return is_known and time - question.time < _COPIED
