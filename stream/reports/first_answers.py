@@ -19,6 +19,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
+from turnsignal.stream.reports.surroundings import Surroundings, edges
 from turnsignal.stream.statistics.exact import fisher
 from turnsignal.stream.statistics.intervals import Difference, Estimate, difference, rate
 from turnsignal.stream.statistics.promise import PROMISE
@@ -45,7 +46,7 @@ class FirstAnswer(NamedTuple):
     """The first answer of a conversation: platform, `length_step`, and a digest of its text with its beginning.
 
     documents: digests of those that the conversation got first, be it with a later answer; words: of the question that
-    it answers, each by the number of its bucket.
+    it answers, each by the number of its bucket; edges: what it begins and ends with.
     """
 
     platform: str
@@ -53,6 +54,7 @@ class FirstAnswer(NamedTuple):
     text: str
     documents: tuple[str, ...] = ()
     words: bytes = b""
+    edges: tuple[str, ...] = ()
 
     @property
     def length_share(self) -> float:
@@ -74,7 +76,9 @@ def first_answer(platform: str | None, text: str, question: str = "") -> FirstAn
     digest = blake2b(alike.encode(), digest_size=6).hexdigest()
     words = islice(dict.fromkeys(words_of(question[:_READ].casefold())), _WORDS_READ)
     buckets = bytes({crc32(word.encode("utf-8", "surrogatepass")) % _BUCKETS for word in words})
-    return FirstAnswer(platform or "none", length_step(len(text)), f"{digest} {alike[:_SHOWN]}", words=buckets)
+    return FirstAnswer(
+        platform or "none", length_step(len(text)), f"{digest} {alike[:_SHOWN]}", (), buckets, edges(text)
+    )
 
 
 def first_documents(names: Iterable[str]) -> tuple[str, ...]:
@@ -111,6 +115,7 @@ class FirstAnswers:
     retrieved: int = 0
     words: Counter[int] = field(default_factory=Counter)
     questions: list[tuple[bytes, bool]] = field(default_factory=list)
+    surroundings: Surroundings = field(default_factory=Surroundings)
 
     @property
     def n(self) -> int:
@@ -125,6 +130,7 @@ class FirstAnswers:
         self.lengths[answer.length] += 1
         self.texts[answer.text] += 1
         self.words.update(answer.words)
+        self.surroundings.add(answer.edges)
         if answer.words and len(self.questions) < _MOST_QUESTIONS:
             self.questions.append((answer.words, bool(answer.documents)))
         if answer.documents:
@@ -140,6 +146,7 @@ class FirstAnswers:
         self.lengths.update(other.lengths)
         self.texts.update(other.texts)
         self.words.update(other.words)
+        self.surroundings.merge(other.surroundings)
         self.questions += other.questions[: _MOST_QUESTIONS - len(self.questions)]
         self.documents.update(other.documents)
         self.searched += other.searched

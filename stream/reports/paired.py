@@ -212,7 +212,8 @@ class PairedScores:
             OF_THE_RECORD
         ):  # of the same turns every answer is followed alike
             known[FOLLOWED] = Difference(0.0, 0.0, 0.0, 0, 1.0)
-        return record_changes(deltas, known, 0.0, 0.0)
+        was, became = self.first_answers
+        return record_changes(deltas, known, 0.0, 0.0, became.surroundings.more_alike(was.surroundings))
 
     @property
     def _ranked(self) -> tuple[str, ...]:

@@ -155,7 +155,8 @@ class ReleasePair:
             differences.pop(habit, None)
         beside = {name: differences.pop(name) for name in OF_THE_RECORD if name in differences}
         mine, theirs = self.after.first_answers, self.before.first_answers
-        changes = record_changes(differences, beside, mine.other_words(theirs), mine.other_needs(theirs))
+        around = mine.surroundings.more_alike(theirs.surroundings)
+        changes = record_changes(differences, beside, mine.other_words(theirs), mine.other_needs(theirs), around)
         unheard = differences.pop(UNHEARD, None)
         traffic = _traffic(self.after.first_answers, self.before.first_answers)
         within = self._within(traffic.parts) if traffic.shifted else {}

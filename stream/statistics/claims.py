@@ -171,7 +171,8 @@ def claims(
     for change in changes:
         for name in claimed:
             if change.accounts_for(name, deciding[name]):
-                claimed[name] = _withdraw(_withdraw(claimed[name], WORSE, change.why), BETTER, change.why)
+                claim = claimed[name] if change.hides else _withdraw(claimed[name], WORSE, change.why)
+                claimed[name] = _withdraw(claim, BETTER, change.why)
     unhappier = any(claimed[name].change == WORSE for name in WENT_WORSE if name in claimed)
     for name in claimed.keys() & set(ranked):
         why = ranked_nothing or by_other_numbers(deciding, name) or ("" if unhappier else by_place)

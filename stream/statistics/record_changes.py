@@ -44,19 +44,22 @@ _OF_NEEDS = 2.0  #: answers for each question that is known by its words: rare w
 _OF_WORDS = 3.0  #: questions for each with one word: what tells a topic stands in a third of its questions
 #: what depends on that a follow-up is read, whatever it says; a thanks that is hidden looks like a question, too
 _HEARD = ("silent", "resolved", "unanswered", "conversation", FREE_CONVERSATIONS)
+_UNANSWERED = ("unanswered", UNANSWERED_OF_ALL)
 _BY_CONVERSATION = (*_HEARD, "abandoned", UNANSWERED_OF_ALL)
-_TIMED = (*BY_USERS, "unanswered", UNANSWERED_OF_ALL, ANSWER_SECONDS, WITH_DOCUMENTS)
+_TIMED = (*BY_USERS, *_UNANSWERED, ANSWER_SECONDS, WITH_DOCUMENTS)
 
 
 class RecordChange(NamedTuple):
     """One change of what was asked or written down.
 
-    why: in words; most: figures that it may move → how far; note: a sentence of its own, "" for none.
+    why: in words; most: figures that it may move → how far; note: a sentence of its own, "" for none; hides: it can
+    only hide what is bad, so what is worse stays so.
     """
 
     why: str
     most: Mapping[str, float]
     note: str = ""
+    hides: bool = False
 
     def accounts_for(self, name: str, delta: Difference) -> bool:
         """Say whether a figure may have moved as far by that alone."""
@@ -64,13 +67,18 @@ class RecordChange(NamedTuple):
 
 
 def record_changes(
-    deltas: Mapping[str, Difference], beside: Mapping[str, Difference], words: float, needs: float
+    deltas: Mapping[str, Difference],
+    beside: Mapping[str, Difference],
+    words: float,
+    needs: float,
+    around: tuple[float, str],
 ) -> list[RecordChange]:
     """Return how the record of a release differs from that of the release before.
 
     deltas: after − before of every figure; beside: of `OF_THE_RECORD`, where known;
     words: how far the share of first questions with a word moved most; needs: by how much more of them are of those
-    that get documents.
+    that get documents; around: by how much more of the first answers begin or end with one
+    sentence, and which.
     """
     unread = _unread(deltas, beside)
     others = _others_asked(words, hidden=unread is not None) or _need_others(deltas, needs)
@@ -82,6 +90,7 @@ def record_changes(
         _again(beside),
         _elsewhere(beside),
         others,
+        _around(deltas, around),
     ]
     return [change for change in changes if change is not None]
 
@@ -189,3 +198,14 @@ def _need_others(deltas: Mapping[str, Difference], needs: float) -> RecordChange
         f"other questions are asked: by their words, {abs(needs):.0%} {'more' if needs > 0 else 'fewer'} get documents"
     )
     return RecordChange(why, {WITH_DOCUMENTS: _OF_NEEDS * abs(needs)})
+
+
+def _around(deltas: Mapping[str, Difference], around: tuple[float, str]) -> RecordChange | None:
+    """Tell answers that fail less from those whose failing words stand beside others now."""
+    fewer = [-deltas[name].value for name in (FAILED, *_UNANSWERED) if name in deltas]
+    share, sentence = around
+    if not share or max(fewer, default=0.0) <= 0:
+        return None
+    why = f'{share:.0%} more answers begin or end with "{sentence}", beside which rules may not see refusals'
+    most = {**dict.fromkeys(_BY_CONVERSATION, _OF_EACH * max(fewer)), **dict.fromkeys((FAILED, *_UNANSWERED), 1.0)}
+    return RecordChange(why, most, hides=True)

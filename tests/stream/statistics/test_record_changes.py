@@ -15,9 +15,9 @@ NOBODY_HEARD = {"coverage(follow_up)": delta(-0.5), "silent": delta(0.5), "resol
 
 
 def verdicts(
-    deltas: dict[str, Difference], words: float = 0.0, needs: float = 0.0, **beside: Difference
+    deltas: dict[str, Difference], words: float = 0.0, needs: float = 0.0, around: float = 0.0, **beside: Difference
 ) -> dict[str, str]:
-    changes = record_changes(deltas, beside, words, needs)
+    changes = record_changes(deltas, beside, words, needs, (around, "hello!"))
     return {name: one.change for name, one in claims(deltas, {}, "", 0.01, (), changes=changes).items()}
 
 
@@ -90,6 +90,15 @@ def test_documents_that_are_logged_elsewhere_are_not_lost() -> None:
     assert verdicts(deltas, documents_elsewhere=delta(0.05))["answers_with_documents"] == "worse"
 
 
+def test_beside_a_sentence_that_most_answers_came_to_hold_nothing_fails_less_and_more_may_fail() -> None:
+    deltas = {"failed": delta(-0.3), "unanswered": delta(-0.3), "clarification_free": delta(0.1)}
+    assert set(verdicts(deltas).values()) == {"better"}
+    said = verdicts(deltas, around=0.5)
+    assert said == {"failed": "changed", "unanswered": "changed", "clarification_free": "better"}, "users say so"
+    worse = {"failed": delta(0.3), "unanswered": delta(0.3)}
+    assert set(verdicts(worse, around=0.5).values()) == {"worse"}
+
+
 def test_messages_with_a_conversation_each_are_no_users_who_leave() -> None:
     deltas = {"silent": delta(0.6), "resolved": delta(-0.4), "clarification_free": delta(-0.2)}
     said = verdicts(deltas, begun_with_thanks=delta(0.1))
@@ -101,7 +110,7 @@ def test_what_is_written_around_users_messages_makes_no_release_worse_and_is_sai
     deltas = {"clarification_free": delta(-0.3), "resolved": delta(-0.3), "failed": delta(0.2)}
     assert verdicts(deltas, 0.95) == {"clarification_free": "changed", "resolved": "changed", "failed": "worse"}
     assert verdicts(deltas, 0.4)["clarification_free"] == "worse", "other questions, and no more"
-    (change,) = record_changes(deltas, {}, 0.95, 0.0)
+    (change,) = record_changes(deltas, {}, 0.95, 0.0, (0.0, ""))
     assert change.note.startswith("95% more, or fewer, of the first questions hold a certain word")
 
 

@@ -1,0 +1,84 @@
+"""Surroundings: sentences that many answers begin or end with, whatever stands between them.
+
+A release that begins to end every answer with "Everything can be found in your account." ends its refusals with it,
+too, and these no longer look like refusals to whoever reads words. No list knows all such sentences. But they are the
+same in many answers.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+from turnsignal.stream.statistics.intervals import difference, rate
+from turnsignal.stream.statistics.promise import PROMISE
+
+_READ = 400  #: characters at either end of an answer
+_SHOWN = 60  #: characters of a sentence that are shown, in lower case and without numbers
+_MOST = 2_000  #: sentences of a release that are counted; beyond, the rarer half is forgotten
+_SHARE = 0.1  #: of first answers, by which more must have one sentence
+#: Ours and bounded, on a bounded text, as in `stream.reports.first_answers`.
+_PIECES = re.compile(r"(?<=[.!?…:])\s+|\n+|(?<=[。！？])")
+_VARIES = re.compile(r"\[[^\]\n]{0,80}\]|[0-9]+")
+
+
+def edges(text: str) -> tuple[str, ...]:
+    """Return the sentences that a text begins and ends with, each as a digest and what is shown; none of just one.
+
+    >>> [edge.partition(" ")[2] for edge in edges("Hi there! It is 9 euros [1]. Anything else?")]
+    ['hi there!', 'anything else?']
+    """
+    first = next((piece for piece in _PIECES.split(text[:_READ]) if piece.strip()), "")
+    last = next((piece for piece in reversed(_PIECES.split(text[-_READ:])) if piece.strip()), "")
+    if len(first.strip()) + len(last.strip()) >= len(text.strip()) and first == last:
+        return ()
+    return tuple(dict.fromkeys(map(_named, (first, last))))
+
+
+def _named(sentence: str) -> str:
+    alike = " ".join(_VARIES.sub(" ", sentence.casefold()).split())
+    return f"{blake2b(alike.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()} {alike[:_SHOWN]}"
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """How many first answers of a release begin or end with each sentence; n: of how many."""
+
+    sentences: Counter[str] = field(default_factory=Counter)
+    n: int = 0
+
+    def add(self, sentences: tuple[str, ...]) -> None:
+        """Count one answer's `edges`."""
+        self.n += 1
+        self.sentences.update(sentences)
+        self._forget()
+
+    def merge(self, other: "Surroundings") -> None:
+        """Add another part's."""
+        self.n += other.n
+        self.sentences.update(other.sentences)
+        self._forget()
+
+    def more_alike(self, before: "Surroundings") -> tuple[float, str]:
+        """Return by how much more answers have one sentence than before, and which; 0 where none is shown to.
+
+        At the level of the promise, adjusted for how many sentences might have been that one (Bonferroni).
+        """
+        if not self.n or not before.n:
+            return 0.0, ""
+        common = sorted(edge for edge, count in self.sentences.items() if count >= _SHARE * self.n)
+        changes = {
+            edge: difference(rate(self.sentences[edge], self.n), rate(before.sentences[edge], before.n))
+            for edge in common
+        }
+        shown = [
+            (change.value, edge)
+            for edge, change in changes.items()
+            if change.value >= _SHARE and change.p * len(common) <= PROMISE
+        ]
+        share, edge = max(shown, default=(0.0, ""))
+        return share, edge.partition(" ")[2]
+
+    def _forget(self) -> None:
+        if len(self.sentences) > _MOST:
+            self.sentences = Counter(dict(self.sentences.most_common(_MOST // 2)))

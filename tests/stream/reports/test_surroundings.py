@@ -1,0 +1,36 @@
+"""A sentence that many answers came to begin or end with is seen, whatever stands between; others are chance."""
+
+from turnsignal.stream.reports.surroundings import Surroundings, edges
+
+FOOTER = "Everything can be found in your account."
+
+
+def answered(n: int, *, footer: float = 0.0) -> Surroundings:
+    counted = Surroundings()
+    for at in range(n):
+        behind = f" {FOOTER}" if at < footer * n else ""
+        counted.add(edges(f"Answer of its own kind {'abcdefghij'[at % 10] * (at + 1)}. It takes {at} days.{behind}"))
+    return counted
+
+
+def test_a_footer_that_came_is_seen_and_one_that_was_there_is_not() -> None:
+    share, sentence = answered(60, footer=0.8).more_alike(answered(60))
+    assert (round(share, 2), sentence) == (0.8, FOOTER.casefold())
+    assert answered(60, footer=0.8).more_alike(answered(60, footer=0.8)) == (0.0, "")
+    assert answered(60).more_alike(answered(60, footer=0.8))[1] != FOOTER.casefold(), "one that went hides nothing"
+
+
+def test_a_few_answers_that_end_alike_are_no_footer() -> None:
+    assert answered(60, footer=0.05).more_alike(answered(60))[1] != FOOTER.casefold()
+    assert Surroundings().more_alike(answered(60)) == (0.0, "")
+
+
+def test_parts_are_counted_together() -> None:
+    whole = answered(30, footer=1.0)
+    whole.merge(answered(30))
+    assert (whole.n, whole.more_alike(answered(60))[1]) == (60, FOOTER.casefold())
+
+
+def test_an_answer_of_one_sentence_has_nothing_around_it() -> None:
+    assert edges("It is 9 euros.") == edges("") == edges("\n ") == ()
+    assert len(edges("Sure. It is 9 euros.")) == 2
