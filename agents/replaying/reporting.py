@@ -54,10 +54,11 @@ def report_traffic(
         raise TurnsignalError(msg)
     with kept_memory(), Imported(paths, how, say=say) as imported, ExitStack() as stack:
         unranked = unranked_releases(result.summary)
-        report = TrafficReport(suite, signals, unranked=unranked)
+        order = list(dict.fromkeys(row["version"] for row in result.summary["quality"]))
+        report = TrafficReport(suite, signals, unranked=unranked, order=order)
         if evaluation_data is not None:
             writer = _writer(stack.enter_context(EvaluationFolder(evaluation_data)))
-            report = TrafficReport(suite, signals, writer, unranked)
+            report = TrafficReport(suite, signals, writer, unranked, order)
         _read_turns(Recording(imported.sources, progress), report, suite.redaction)
     if not len(report.answers):
         names = ", ".join(map(str, paths))

@@ -23,7 +23,7 @@ from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.follow_ups.addenda import divided, unwrapped, without_footers
 from turnsignal.stream.text.patterns import Patterns, options
 
-VERSION = 6  #: raised when another answer counts as a failure, or as a question; part of the suite's fingerprint
+VERSION = 7  #: raised when another answer counts as a failure, or as a question; part of the suite's fingerprint
 
 #: what an answer that is none may be, for whoever reads that it failed
 MEANING = 'empty, an error, a refusal, handed on, or no more than "OK"'
@@ -179,11 +179,22 @@ def asks_back(response: str) -> bool:
 
     >>> asks_back("Happy to help. Which terminal do you have?"), asks_back("Fees are on page 3. Did that help?")
     (True, False)
+    >>> asks_back("To find your account I need your customer number."), asks_back("You need your customer number.")
+    (True, False)
     """
-    asking, mark, behind = response.strip()[-_OPENING - 1 :].rpartition("?")
-    if not mark or len(asking) >= _OPENING or any(len(line.split()) > _CHOICE for line in behind.splitlines()):
+    text = response.strip()
+    asking, mark, behind = text[-_OPENING - 1 :].rpartition("?")
+    if not mark:
+        return len(text) <= _OPENING and _asks_without_a_mark(_plain(text))
+    if len(asking) >= _OPENING or any(len(line.split()) > _CHOICE for line in behind.splitlines()):
         return False
     return all(map(_leads_over, _sentences(_plain(asking + mark))))
+
+
+def _asks_without_a_mark(text: str) -> bool:
+    sentences, requests = _sentences(text), _table("beside", "requests")
+    asking = [bool(requests.match(_encode(sentence))) for sentence in sentences]
+    return any(asking) and all(asks or _leads_over(one) for asks, one in zip(asking, sentences, strict=True))
 
 
 def _leads_over(sentence: str) -> bool:

@@ -17,6 +17,7 @@ from turnsignal.stream.truth.stages import AnswerStage, Findings, judged_stages
 UNKNOWN, PASSED, FAILED = range(3)
 MOST_NAMES = 1_000  #: of one kind, such as versions; those beyond share one
 OTHERS = "(others)"
+NO_VERSION = "(no version)"
 
 Column = npt.NDArray[Any]
 Chosen = npt.NDArray[np.bool_]
@@ -72,7 +73,7 @@ class Answers:
             basis = (stage.value, finding.basis.value)
             self.bases[basis] = self.bases.get(basis, 0) + 1
         self._conversation.append(self.number(conversation))
-        self._version.append(self.versions.number(version or "(no version)"))
+        self._version.append(self.versions.number(version or NO_VERSION))
         self._outcome.append(outcome)
         self._known.append(sum(_BITS[stage] for stage in findings) + _EMPTY * failed)
         return outcome

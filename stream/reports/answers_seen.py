@@ -16,11 +16,12 @@ from turnsignal.stream.formats.completeness import FIRST_PLAUSIBLE
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
-from turnsignal.stream.reports.logged_again import is_logged_again
+from turnsignal.stream.reports.logged_otherwise import is_logged_again, is_rough
 from turnsignal.stream.reports.question_language import match_languages
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
+    ASKS_BACK,
     BEFORE_ASKED,
     BEGUN_BEHIND,
     DOCUMENTS,
@@ -30,6 +31,7 @@ from turnsignal.stream.statistics.directions import (
     IN_PARTS,
     LEFTOVERS,
     LOGGED_AGAIN,
+    ROUNDED,
     SAME_LANGUAGE,
     VOTE,
     WITH_DOCUMENTS,
@@ -169,11 +171,12 @@ class AnswersSeen:
         given = seen.documents[turn.turn_id] = len(turn.retrieved)
         failed = self._rules.failures.is_failing(turn.text) and not suffices(turn.text, kept, self._rules)
         figures: dict[str, float] = {IN_PARTS: 0.0, LEFTOVERS: has_leftovers(turn.text)}
-        is_asked = not is_small_talk(kept, self._rules)
+        is_asked, back = not is_small_talk(kept, self._rules), asks_back(turn.text)
         questions = [before for before in kept if before.role == USER]
         if failed or (is_asked and questions):  # what answers nobody, and does not fail, is a greeting
             figures[FAILED], figures[FOLLOWED] = failed, 0.0
-            if not asks_back(turn.text):
+            figures[ASKS_BACK] = back
+            if not back:
                 figures[WITH_DOCUMENTS] = given > 0
                 figures[ELSEWHERE] = turn.conversation_id in self._elsewhere and not given
         elif not is_asked:
@@ -183,8 +186,9 @@ class AnswersSeen:
         if turn.vote is not None:
             seen.add(VOTE, turn.vote > 0)
         asked = questions[-1].time if questions else None
-        if is_asked and asked is not None and FIRST_PLAUSIBLE <= asked <= turn.time:
+        if is_asked and not back and asked is not None and FIRST_PLAUSIBLE <= asked <= turn.time:
             figures[ANSWER_SECONDS] = SECONDS.fraction(turn.time - asked)
+            figures[ROUNDED] = is_rough(turn.time, asked)
         fits = match_languages(kept, turn.time, turn.text).value_of_answer
         if fits is not None:
             figures[SAME_LANGUAGE] = fits

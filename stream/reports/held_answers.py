@@ -19,13 +19,14 @@ from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
 from turnsignal.stream.reports.closing_habits import closing_question
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
-from turnsignal.stream.reports.logged_again import is_logged_again
+from turnsignal.stream.reports.logged_otherwise import is_logged_again, is_rough
 from turnsignal.stream.reports.question_language import match_languages
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
 from turnsignal.stream.reports.worst import WorstExchange
 from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
+    ASKS_BACK,
     BEFORE_ASKED,
     BEGUN_BEHIND,
     CHECKS_APPLIED,
@@ -39,6 +40,7 @@ from turnsignal.stream.statistics.directions import (
     IN_PARTS,
     LEFTOVERS,
     LOGGED_AGAIN,
+    ROUNDED,
     SAME_LANGUAGE,
     WASTED,
     WITH_DOCUMENTS,
@@ -176,9 +178,11 @@ class AnswerReader:
         """Return the figures of an answer that no scorer gives."""
         figures: dict[str, float] = {IN_PARTS: 0.0, LEFTOVERS: has_leftovers(turn.text)}
         is_asked = not is_small_talk(state.kept, self._suite.follow_up_rules)
+        back = asks_back(turn.text)
         if failed or is_asked:
             figures[FAILED], figures[FOLLOWED] = failed, 0.0
-            if not asks_back(turn.text):
+            figures[ASKS_BACK] = back
+            if not back:
                 figures[WITH_DOCUMENTS] = bool(turn.retrieved)
         if scored.findings and FAILED in figures:  # few checks bind what answers a "thanks"
             figures[CHECKS_APPLIED] = sum(map(self._checks.__contains__, scored.scorers)) / len(scored.findings)
@@ -197,8 +201,9 @@ class AnswerReader:
             figures[question] = 0.0
         prompt = next((before for before in reversed(state.kept) if before.role in ASKED), None)
         # Behind a "thanks" that nobody answers, the line that closes an idle chat is no slow answer.
-        if is_asked and prompt is not None and prompt.role == USER and turn.time >= prompt.time:
+        if is_asked and not back and prompt is not None and prompt.role == USER and turn.time >= prompt.time:
             figures[ANSWER_SECONDS] = SECONDS.fraction(turn.time - prompt.time)
+            figures[ROUNDED] = is_rough(turn.time, prompt.time)
         return figures
 
 

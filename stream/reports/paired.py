@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from turnsignal.stream.conversations.judged import LEAST
-from turnsignal.stream.records.scores import FOLLOW_UP, Stage
+from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, Stage
 from turnsignal.stream.reports.first_answers import FirstAnswers
 from turnsignal.stream.reports.missing_cases import NONE_MISSING, MissingCases
 from turnsignal.stream.reports.paired_rows import Row
@@ -39,7 +39,7 @@ from turnsignal.stream.statistics.directions import (
 )
 from turnsignal.stream.statistics.intervals import Clusters, Difference, rule_of_three, t_quantile, t_tails
 from turnsignal.stream.statistics.rankings import cited_by_place, said_nothing, says_nothing
-from turnsignal.stream.statistics.record_changes import RecordChange, record_changes
+from turnsignal.stream.statistics.record_changes import Circumstances, RecordChange, record_changes
 from turnsignal.stream.statistics.sample_size import least_shown, level_of
 
 IDENTICAL, EQUIVALENT, TOO_FEW = "identical", "equivalent", "too few conversations to compare"
@@ -213,7 +213,11 @@ class PairedScores:
         ):  # of the same turns every answer is followed alike
             known[FOLLOWED] = Difference(0.0, 0.0, 0.0, 0, 1.0)
         was, became = self.first_answers
-        return record_changes(deltas, known, 0.0, 0.0, became.surroundings.more_alike(was.surroundings))
+        n, total = self._afterwards[CLARIFICATION_FREE]
+        free, change = total / max(1.0, n), deltas.get(CLARIFICATION_FREE)
+        clarified = 1.0 - min(free, free if change is None else free - change.value)
+        around = became.surroundings.more_alike(was.surroundings)
+        return record_changes(deltas, known, Circumstances(around=around, clarified=clarified))
 
     @property
     def _ranked(self) -> tuple[str, ...]:

@@ -45,6 +45,7 @@ from turnsignal.stream.reports.unattributed import Unattributed
 from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
+    ASKS_BACK,
     CHECKS_APPLIED,
     CITATIONS,
     CITES_ALL,
@@ -79,6 +80,7 @@ DERIVED = (
         CITES_TOP,
         SAME_LANGUAGE,
         LEFTOVERS,
+        ASKS_BACK,
     ),
     *REPLIES,
     ANSWER_SECONDS,

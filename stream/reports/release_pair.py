@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from turnsignal.stream.pipeline.scoring import FOLLOW_UPS
-from turnsignal.stream.records.scores import FOLLOW_UP, FREE_OUTCOMES
+from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, FREE_OUTCOMES
 from turnsignal.stream.reports.closing_habits import closing_habit
 from turnsignal.stream.reports.first_answers import FirstAnswers, share_of_length
 from turnsignal.stream.reports.release_figures import (
@@ -65,7 +65,7 @@ from turnsignal.stream.statistics.intervals import (
 )
 from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.statistics.rankings import cited_by_place, said_nothing, says_nothing
-from turnsignal.stream.statistics.record_changes import record_changes
+from turnsignal.stream.statistics.record_changes import Circumstances, record_changes
 
 
 class FigureReader:
@@ -156,7 +156,9 @@ class ReleasePair:
         beside = {name: differences.pop(name) for name in OF_THE_RECORD if name in differences}
         mine, theirs = self.after.first_answers, self.before.first_answers
         around = mine.surroundings.more_alike(theirs.surroundings)
-        changes = record_changes(differences, beside, mine.other_words(theirs), mine.other_needs(theirs), around)
+        free = min((of[CLARIFICATION_FREE].mean.value for of in (old, new) if CLARIFICATION_FREE in of), default=1.0)
+        known = Circumstances(mine.other_words(theirs), mine.other_needs(theirs), around, 1.0 - free)
+        changes = record_changes(differences, beside, known)
         unheard = differences.pop(UNHEARD, None)
         traffic = _traffic(self.after.first_answers, self.before.first_answers)
         within = self._within(traffic.parts) if traffic.shifted else {}

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
+    ASKS_BACK,
     CITATIONS,
     CITES_ALL,
     DOCUMENTS,
@@ -54,6 +55,7 @@ WASTE = Theme(
 )
 _RETRIEVES_ALIKE = "retrieves the same few documents more often, whatever is asked"
 _ALIKE = Theme((SAME_DOCUMENTS,), _RETRIEVES_ALIKE, _RETRIEVES_ALIKE, _RETRIEVES_ALIKE)
+_ASKS = "asks something back more often, before it answers"
 _IN_PARTS = "answers more often in several messages"
 INSTRUCTIONS = Theme(
     ("compliance",), "breaks instructions more often", "keeps instructions better", "keeps other instructions"
@@ -112,6 +114,7 @@ THEMES = (
         "cites more documents in an answer",
         "cites another number of documents in an answer",
     ),
+    Theme((ASKS_BACK,), _ASKS, _ASKS, _ASKS),
     Theme((IN_PARTS,), _IN_PARTS, _IN_PARTS, _IN_PARTS),
     Theme((DOCUMENTS,), "passes fewer documents", "passes more documents", "passes another number of documents"),
     Theme((ANSWER_SECONDS,), "answers more slowly", "answers faster", "answers at another speed"),

@@ -1,7 +1,7 @@
 """The traffic report: what fails in a replay, at which stage, in which classes, and what mending it would gain."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -41,7 +41,8 @@ class TrafficReport:
     """What a replay's rows and turns say together: `add` every turn in the order of time, then `as_json`.
 
     on_labelled: is given each answer that has labels, and its question; unranked: releases whose citations say nothing
-    of what was retrieved, and why: without labels, it is not known of their answers.
+    of what was retrieved, and why: without labels, it is not known of their answers; order: of versions, as
+    `newest_versions` has it.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class TrafficReport:
         signals: RowSignals,
         on_labelled: Callable[[Turn, str], None] = lambda _turn, _question: None,
         unranked: Mapping[Release, str] | None = None,
+        order: Sequence[str | None] = (),
     ) -> None:
         self.answers = Answers()
         self.labelled = LabelledFigures(CUTOFF)
@@ -65,6 +67,7 @@ class TrafficReport:
         self._signals = signals
         self._on_labelled = on_labelled
         self._unranked = unranked or {}
+        self._order = order
         self._rules = suite.follow_up_rules
         self._read = suite.citations.reader()
         self._held: dict[str, Turn] = {}  # superseded, and an answer all the same where only a line follows
@@ -163,7 +166,7 @@ class TrafficReport:
     def as_json(self) -> dict[str, Any]:
         """Return the report; `waterfall` is None where nothing is known of any answer."""
         flow = waterfall(self.answers.of_version())
-        versions = newest_versions(self.answers, self._minimum)
+        versions = newest_versions(self.answers, self._minimum, self._order)
         compared = None
         if len(versions) > 1:
             (before, theirs), (after, mine) = versions[-2:]

@@ -4,12 +4,13 @@ The gain is the share of answers that fail there, times the share of good ones a
 would get through fare like those that did. Where those that fail are the harder ones anyhow, it is less.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from turnsignal.stream.reports.answers import Answers, StageTable, clusters
+from turnsignal.stream.reports.answers import NO_VERSION, Answers, StageTable, clusters
 from turnsignal.stream.reports.standardised import FEWEST, average, part_weight
 from turnsignal.stream.statistics.directions import SAME
 from turnsignal.stream.statistics.intervals import Difference, Estimate, Interval, adjust, difference, mean_over_turns
@@ -263,9 +264,14 @@ def lost_evidence(after: Waterfall, before: Waterfall) -> list[AnswerStage]:
     ]
 
 
-def newest_versions(answers: Answers, minimum: int) -> list[tuple[str, Waterfall]]:
-    """Return the versions that enough conversations have met, in the order in which they came."""
-    known = [(name, waterfall(answers.of_version(name))) for name in answers.versions.all]
+def newest_versions(answers: Answers, minimum: int, order: Sequence[str | None] = ()) -> list[tuple[str, Waterfall]]:
+    """Return the versions that enough conversations have met, in the order in which they are compared.
+
+    order: that of a replay, where two that answer side by side stand behind their baseline; others as they came.
+    """
+    places = {version or NO_VERSION: place for place, version in enumerate(order)}
+    names = sorted(answers.versions.all, key=lambda name: places.get(name, len(places)))
+    known = [(name, waterfall(answers.of_version(name))) for name in names]
     return [(name, flow) for name, flow in known if flow is not None and flow.conversations >= minimum]
 
 

@@ -19,15 +19,17 @@ FOLLOWED = "answers_followed"  #: share of answers to questions behind which the
 BEFORE_ASKED = "answers_before_questions"  #: share of answers that come out of documents before any question
 LOGGED_AGAIN = "logged_again"  #: share of answers to a question that the log holds twice, though nobody wrote it twice
 ELSEWHERE = "documents_elsewhere"  #: share of answers without documents, behind a turn of another role that has some
+ROUNDED = "stamped_roughly"  #: share of answers whose times are whole minutes, or just those of their questions
 BEGUN_BEHIND = "begun_with_thanks"  #: share of conversations whose first message that is answered is a thanks or leave
 #: what is written down otherwise, and no matter of the release
-OF_THE_RECORD = (FOLLOWED, BEFORE_ASKED, BEGUN_BEHIND, LOGGED_AGAIN, ELSEWHERE)
+OF_THE_RECORD = (FOLLOWED, BEFORE_ASKED, BEGUN_BEHIND, LOGGED_AGAIN, ELSEWHERE, ROUNDED)
 WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
 SAME_LANGUAGE = (
     "same_language"  #: share of answers in the language of the message that they answer, where both are told
 )
 FAILED = "failed"  #: of an answer: 1 when it is empty, an error or a refusal
 LEFTOVERS = "answers_with_leftovers"  #: share of answers that show tags or tokens of a model, or a template's variables
+ASKS_BACK = "asks_back"  #: share of answers that only ask something back, before they answer
 #: share of conversations whose first answer has less than half the characters of the release before's middle one
 SHORT_FIRST = "short_first_answers"
 SAME_FIRST = "same_first_answers"  #: share of them whose text many others get, too, whatever its words are
@@ -69,6 +71,7 @@ DIRECTIONS = {
     DOCUMENTS: NEITHER,
     CITATIONS: NEITHER,
     IN_PARTS: NEITHER,
+    ASKS_BACK: NEITHER,
     WITH_DOCUMENTS: (CHANGED, WORSE),  # fewer answers to thanks have none, too
     SHORT_FIRST: NEITHER,
     SAME_FIRST: NEITHER,
@@ -87,8 +90,10 @@ LEAST = {
     BEGUN_BEHIND: 0.03,
     LOGGED_AGAIN: 0.05,
     ELSEWHERE: 0.1,
+    ROUNDED: 0.1,
     CITES_ALL: 0.03,
     IN_PARTS: 0.03,
+    ASKS_BACK: 0.03,
     SHORT_FIRST: 0.03,
     SAME_FIRST: 0.03,
     CITES_TOP: 0.03,

@@ -9,9 +9,10 @@ may have moved is neither better nor worse for that.
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from turnsignal.stream.records.scores import CITED, DANGLING, FOLLOW_UP
+from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
+    ASKS_BACK,
     BEFORE_ASKED,
     BEGUN_BEHIND,
     BY_USERS,
@@ -24,6 +25,7 @@ from turnsignal.stream.statistics.directions import (
     LEAST,
     LOGGED_AGAIN,
     RISE,
+    ROUNDED,
     UNANSWERED_OF_ALL,
     WITH_DOCUMENTS,
     coverage_name,
@@ -39,8 +41,11 @@ _OF_EACH = 2.0  #: conversations that are silent or not for each answer whose fo
 _OF_PARTS = 3.0  #: answers that cite for each that comes in parts: one part may cite what is logged with another
 _OF_COPIES = 3.0  #: conversations, or answers, for each answer that is logged again: most have two more beside it
 _AROUND = 0.7  #: share of first questions that a word came to stand in, or ceased to: more than any topic has
+_OF_REPLIES = 2.0  #: follow-ups, or answers without documents, for each answer that asks something back: most get one
+_ONLY_REPLIES = 0.6  #: conversations in which nothing else follows, for each answer that asks something back
+_READ_AS_GOOD = 0.1  #: by which a reply to that is read as better than others that do not complain
 _NEED = 0.1  #: share of first questions, from which on it is no chance that others get documents
-_OF_NEEDS = 2.0  #: answers for each question that is known by its words: rare words tell less than they know
+_OF_NEEDS = 3.0  #: answers for each question that is known by its words: most are rare, and tell less than they know
 _OF_WORDS = 3.0  #: questions for each with one word: what tells a topic stands in a third of its questions
 #: what depends on that a follow-up is read, whatever it says; a thanks that is hidden looks like a question, too
 _HEARD = ("silent", "resolved", "unanswered", "conversation", FREE_CONVERSATIONS)
@@ -66,22 +71,31 @@ class RecordChange(NamedTuple):
         return abs(delta.value) <= self.most.get(name, -1.0)
 
 
+class Circumstances(NamedTuple):
+    """What is known of two sides beside their figures.
+
+    words: how far the share of first questions with a word moved most; needs: by how much more of them are of those
+    that get documents; around: by how much more of the first answers begin or end with one sentence, and which;
+    clarified: share of follow-ups that ask to clarify, of the side with more.
+    """
+
+    words: float = 0.0
+    needs: float = 0.0
+    around: tuple[float, str] = 0.0, ""
+    clarified: float = 0.0
+
+
 def record_changes(
     deltas: Mapping[str, Difference],
     beside: Mapping[str, Difference],
-    words: float,
-    needs: float,
-    around: tuple[float, str],
+    known: Circumstances,
 ) -> list[RecordChange]:
     """Return how the record of a release differs from that of the release before.
 
-    deltas: after − before of every figure; beside: of `OF_THE_RECORD`, where known;
-    words: how far the share of first questions with a word moved most; needs: by how much more of them are of those
-    that get documents; around: by how much more of the first answers begin or end with one
-    sentence, and which.
+    deltas: after − before of every figure; beside: of `OF_THE_RECORD`, where known.
     """
     unread = _unread(deltas, beside)
-    others = _others_asked(words, hidden=unread is not None) or _need_others(deltas, needs)
+    others = _others_asked(known.words, hidden=unread is not None) or _need_others(deltas, known.needs)
     changes = [
         unread,
         _in_a_row(deltas),
@@ -89,8 +103,10 @@ def record_changes(
         _apart(beside),
         _again(beside),
         _elsewhere(beside),
+        _stamped(beside),
         others,
-        _around(deltas, around),
+        _around(deltas, *known.around),
+        _asks_back(deltas, known.clarified),
     ]
     return [change for change in changes if change is not None]
 
@@ -105,7 +121,8 @@ def _unread(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) 
     if read is None or followed is None:
         return None
     way = _which_way(read, _MUCH)
-    by = way * (read.value - followed.value)
+    asks = deltas.get(ASKS_BACK)  # who is asked something replies in a word, which says nothing of how it went
+    by = way * (read.value - followed.value) - (0.0 if asks is None else abs(asks.value))
     if not way or by < way * read.value / 2:
         return None
     words = "more" if way == RISE else "fewer"
@@ -181,6 +198,16 @@ def _elsewhere(beside: Mapping[str, Difference]) -> RecordChange | None:
     return RecordChange(why, most, _note(moved_to, f"{why}, by {abs(moved_to.value):.0%} of answers"))
 
 
+def _stamped(beside: Mapping[str, Difference]) -> RecordChange | None:
+    rounded = beside.get(ROUNDED)
+    way = _which_way(rounded, LEAST[ROUNDED])
+    if rounded is None or not way:
+        return None
+    why = f"{'more' if way == RISE else 'fewer'} answers are stamped with whole minutes, or with their question's time"
+    note = _note(rounded, f"{why}, {abs(rounded.value):.0%} of them: what took how long is not known there")
+    return RecordChange(why, {ANSWER_SECONDS: 1.0}, note)
+
+
 def _others_asked(words: float, *, hidden: bool) -> RecordChange | None:
     if words >= _AROUND and not hidden:
         why = f"{words:.0%} more, or fewer, of the first questions hold a certain word"
@@ -200,12 +227,24 @@ def _need_others(deltas: Mapping[str, Difference], needs: float) -> RecordChange
     return RecordChange(why, {WITH_DOCUMENTS: _OF_NEEDS * abs(needs)})
 
 
-def _around(deltas: Mapping[str, Difference], around: tuple[float, str]) -> RecordChange | None:
+def _around(deltas: Mapping[str, Difference], share: float, sentence: str) -> RecordChange | None:
     """Tell answers that fail less from those whose failing words stand beside others now."""
     fewer = [-deltas[name].value for name in (FAILED, *_UNANSWERED) if name in deltas]
-    share, sentence = around
     if not share or max(fewer, default=0.0) <= 0:
         return None
     why = f'{share:.0%} more answers begin or end with "{sentence}", beside which rules may not see refusals'
     most = {**dict.fromkeys(_BY_CONVERSATION, _OF_EACH * max(fewer)), **dict.fromkeys((FAILED, *_UNANSWERED), 1.0)}
     return RecordChange(why, most, hides=True)
+
+
+def _asks_back(deltas: Mapping[str, Difference], clarified: float) -> RecordChange | None:
+    """Tell users who complain more from fewer replies to what the release itself asked, none of which complains."""
+    asks = deltas.get(ASKS_BACK)
+    way = _which_way(asks, LEAST[ASKS_BACK])
+    if asks is None or not way:
+        return None
+    why = f"{abs(asks.value):.0%} {'more' if way == RISE else 'fewer'} answers ask something back first"
+    replies = _OF_REPLIES * abs(asks.value)
+    read = dict.fromkeys((FOLLOW_UP, FOLLOW_UP_PRECISION), replies * (clarified + _READ_AS_GOOD))
+    heard = dict.fromkeys(_HEARD, abs(asks.value) * _ONLY_REPLIES)
+    return RecordChange(why, {**heard, **read, CLARIFICATION_FREE: replies * clarified, WITH_DOCUMENTS: replies})

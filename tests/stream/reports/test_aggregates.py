@@ -707,6 +707,16 @@ def test_documents_of_another_turn_than_the_answer_make_no_release_worse_and_are
     assert notes == ["documents stand on more turns of tools or users, where nothing reads them, by 100% of answers"]
     sentences = [finding.sentence for finding in find(summary(*later))]
     assert any(sentence.startswith("100% of a release's answers come behind documents") for sentence in sentences)
+    assert "documents_elsewhere" not in deltas
+
+
+def test_a_stream_that_is_logged_with_all_it_has_so_far_makes_no_release_worse_and_is_said() -> None:
+    def upserted(logged: dict[str, Any]) -> list[dict[str, Any]]:
+        return [{**logged, "text": logged["text"][:9]}, logged] if logged["role"] == "assistant" else [logged]
+
+    later = as_logged(chat(100, "v2", QUESTION, MORE), upserted)
+    deltas, notes = recorded(*chat(0, "v1", QUESTION, MORE), *later)
+    assert (deltas["cited"]["value"], deltas["cited"]["verdict"]) == (-1.0, "changed")
     assert not {"better", "worse"} & {change["verdict"] for change in deltas.values()}
     assert notes[0].startswith("more answers come several in a row, by 100% of answers")
 

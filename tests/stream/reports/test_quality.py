@@ -16,13 +16,13 @@ SCORERS = ("nDCG@5", "wasted_context", "follow_up", "clarification_free", "cited
 PRIMARY = ("clarification_free", 0.01)
 V1, V2 = ("support", "v1"), ("support", "v2")
 CHANGES = (BETTER, WORSE, CHANGED)
-_RECORDED = (3, 2.0, 3, 0.0, 1, 0.3, 3, 0.0, 3, 0.0)  # answers that are followed, too early, first, twice, elsewhere
+_RECORDED = (3, 2.0, 3, 0.0, 1, 0.3, 3, 0.0, 3, 0.0, 3, 0.0)  # followed, too early, first, twice, elsewhere, roughly
 _UNRETRIEVED = (3, 0.0, 0, 0.0, 0, 0.0, 0, 0.0)  # answers with documents, how many, citations, and votes
 _NONE_OF_TWO = (0, 0.0, 0, 0.0)  # answers with two documents or more, and those that cite any of them
 _COVERED = (0, 0.0, 0, 0.0)  # filled in where conversations are added up
 _UNTOLD = (0, 0.0)  # languages of answers
 _WHOLE = (3, 0.0)  # answers in several messages
-_CLEAN = (3, 0.0)  # answers with leftovers of a model
+_CLEAN = (3, 0.0, 3, 0.0)  # answers with leftovers of a model, and those that ask something back
 _UNASKED = (0, 0.0, 0, 0.0)  # answers that ask in closing, of two kinds
 
 

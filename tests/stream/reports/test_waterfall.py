@@ -264,6 +264,13 @@ def test_documents_are_called_right_only_where_they_are_known_to_be() -> None:
     )
 
 
+def test_versions_side_by_side_stand_in_the_order_in_which_a_replay_compares_them() -> None:
+    made = versions(0.31, 0.08)
+    said = describe_waterfall(flow(made), newest_versions(made, 30, ["v2", "v1"]), 30)
+    assert said[1].startswith("Since v1, 35 of 100 answers fail at retrieval, 8 of 100 before")
+    assert [name for name, _ in newest_versions(made, 30, ["v2"])] == ["v2", "v1"], "others behind"
+
+
 def test_versions_with_few_conversations_are_not_compared() -> None:
     made = versions(0.1, 0.9, conversations=20)
     assert newest_versions(made, 30) == []

@@ -4,7 +4,7 @@ import pytest
 
 from turnsignal.stream.statistics.claims import claims
 from turnsignal.stream.statistics.intervals import Difference
-from turnsignal.stream.statistics.record_changes import record_changes
+from turnsignal.stream.statistics.record_changes import Circumstances, record_changes
 
 
 def delta(value: float, p: float = 1e-9) -> Difference:
@@ -17,7 +17,8 @@ NOBODY_HEARD = {"coverage(follow_up)": delta(-0.5), "silent": delta(0.5), "resol
 def verdicts(
     deltas: dict[str, Difference], words: float = 0.0, needs: float = 0.0, around: float = 0.0, **beside: Difference
 ) -> dict[str, str]:
-    changes = record_changes(deltas, beside, words, needs, (around, "hello!"))
+    known = Circumstances(words, needs, (around, "hello!"), clarified=0.2)
+    changes = record_changes(deltas, beside, known)
     return {name: one.change for name, one in claims(deltas, {}, "", 0.01, (), changes=changes).items()}
 
 
@@ -67,8 +68,8 @@ def test_other_questions_need_other_shares_of_documents_and_are_answered_no_wors
     assert said == {"answers_with_documents": verdict, "failed": "worse"}
 
 
-@pytest.mark.parametrize(("needs", "verdict"), [(-0.09, "worse"), (-0.15, "worse"), (0.3, "worse"), (-0.25, "changed")])
-def test_questions_of_which_fewer_get_documents_by_all_their_words_explain_twice_as_many(
+@pytest.mark.parametrize(("needs", "verdict"), [(-0.09, "worse"), (-0.12, "worse"), (0.3, "worse"), (-0.15, "changed")])
+def test_questions_of_which_fewer_get_documents_by_all_their_words_explain_three_times_as_many(
     needs: float, verdict: str
 ) -> None:
     said = verdicts({"answers_with_documents": delta(-0.4), "failed": delta(0.2)}, needs=needs)
@@ -99,6 +100,22 @@ def test_beside_a_sentence_that_most_answers_came_to_hold_nothing_fails_less_and
     assert set(verdicts(worse, around=0.5).values()) == {"worse"}
 
 
+def test_replies_to_what_a_release_asks_back_make_it_neither_better_nor_worse() -> None:
+    deltas = {"asks_back": delta(-0.3), "clarification_free": delta(-0.11), "answers_with_documents": delta(-0.5)}
+    said = verdicts(deltas)
+    assert said == {"asks_back": "changed", "clarification_free": "changed", "answers_with_documents": "changed"}
+    assert verdicts(deltas | {"clarification_free": delta(-0.13)})["clarification_free"] == "worse", "more than that"
+    more = {"asks_back": delta(0.3), "clarification_free": delta(0.08)}
+    assert verdicts(more)["clarification_free"] == "changed"
+    unread = {"asks_back": delta(0.3), "coverage(follow_up)": delta(-0.3), "silent": delta(0.3)}
+    assert verdicts(unread, answers_followed=delta(0.0, 1.0))["silent"] == "worse", "nobody hid what they wrote"
+
+
+def test_times_that_were_written_down_roughly_tell_of_no_slower_answers() -> None:
+    assert verdicts({"answer_seconds": delta(0.4)})["answer_seconds"] == "worse"
+    assert verdicts({"answer_seconds": delta(0.4)}, stamped_roughly=delta(-0.5))["answer_seconds"] == "changed"
+
+
 def test_messages_with_a_conversation_each_are_no_users_who_leave() -> None:
     deltas = {"silent": delta(0.6), "resolved": delta(-0.4), "clarification_free": delta(-0.2)}
     said = verdicts(deltas, begun_with_thanks=delta(0.1))
@@ -110,7 +127,7 @@ def test_what_is_written_around_users_messages_makes_no_release_worse_and_is_sai
     deltas = {"clarification_free": delta(-0.3), "resolved": delta(-0.3), "failed": delta(0.2)}
     assert verdicts(deltas, 0.95) == {"clarification_free": "changed", "resolved": "changed", "failed": "worse"}
     assert verdicts(deltas, 0.4)["clarification_free"] == "worse", "other questions, and no more"
-    (change,) = record_changes(deltas, {}, 0.95, 0.0, (0.0, ""))
+    (change,) = record_changes(deltas, {}, Circumstances(0.95))
     assert change.note.startswith("95% more, or fewer, of the first questions hold a certain word")
 
 

@@ -1,4 +1,4 @@
-"""Logged again: exchanges that a log holds twice, under other ids.
+"""Logged otherwise: exchanges that a log holds twice, under other ids, and times that it writes down roughly.
 
 A client that keeps no state sends all messages so far with each request, and some log them each time; one that asks
 again where the network failed logs the question and the answer once more. Nobody retypes a question within a second,
@@ -34,3 +34,12 @@ def is_logged_again(kept: Sequence[KeptTurn], index: int, text: str, time: float
         return True
     is_known = any(turn.role == ASSISTANT and turn.text == text for turn in before)
     return is_known and time - question.time < _COPIED
+
+
+def is_rough(answered: float, asked: float) -> bool:
+    """Say whether two times tell nothing of what passed between: of whole minutes, or one to the fraction of a second.
+
+    >>> is_rough(120.0, 60.0), is_rough(121.0, 120.0), is_rough(120.25, 120.25), is_rough(121.0, 121.0)
+    (True, False, True, False)
+    """
+    return answered % 60 == asked % 60 == 0 or (answered == asked and answered % 1 > 0)
