@@ -8,7 +8,9 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from turnsignal.stream.citations.source_lists import source_lists
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn
+from turnsignal.stream.conversations.pairing import asked as asked_before
 from turnsignal.stream.follow_ups.failures import asks_back, hands_over
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.small_talk import is_reply, is_small_talk, suffices
@@ -16,11 +18,12 @@ from turnsignal.stream.formats.completeness import FIRST_PLAUSIBLE
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
-from turnsignal.stream.reports.logged_otherwise import is_logged_again, is_rough
+from turnsignal.stream.reports.logged_otherwise import has_masked_markers, is_logged_again, is_rough
 from turnsignal.stream.reports.question_language import match_languages
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
+    ASKED_TWICE,
     ASKS_BACK,
     BEFORE_ASKED,
     BEGUN_BEHIND,
@@ -30,7 +33,9 @@ from turnsignal.stream.statistics.directions import (
     FOLLOWED,
     IN_PARTS,
     LEFTOVERS,
+    LISTED,
     LOGGED_AGAIN,
+    MASKED,
     ROUNDED,
     SAME_LANGUAGE,
     VOTE,
@@ -182,6 +187,7 @@ class AnswersSeen:
         elif not is_asked:
             seen.unasked.add(turn.turn_id)
         if given:
+            figures[LISTED] = bool(source_lists(turn.text))
             figures[DOCUMENTS] = DOCUMENTS_GIVEN.fraction(given)
         if turn.vote is not None:
             seen.add(VOTE, turn.vote > 0)
@@ -195,6 +201,9 @@ class AnswersSeen:
         first = first_answer(turn.platform, turn.text)
         first = first._replace(documents=first_documents(document.doc_id for document in turn.retrieved))
         figures[BEFORE_ASKED] = not questions and given > 0
+        begin, end = asked_before(kept, len(kept))
+        figures[ASKED_TWICE] = end - begin > 1
+        figures[MASKED] = has_masked_markers(turn.text)
         figures[LOGGED_AGAIN] = is_logged_again(kept, len(kept), turn.text[-_READ:], turn.time)
         self._elsewhere.discard(turn.conversation_id)
         if len(questions) == 1 and seen.first is None:

@@ -19,7 +19,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from turnsignal.stream.reports.surroundings import Surroundings, edges
+from turnsignal.stream.reports.surroundings import Surroundings, edges, has_end
 from turnsignal.stream.statistics.exact import fisher
 from turnsignal.stream.statistics.intervals import Difference, Estimate, difference, rate
 from turnsignal.stream.statistics.promise import PROMISE
@@ -46,7 +46,8 @@ class FirstAnswer(NamedTuple):
     """The first answer of a conversation: platform, `length_step`, and a digest of its text with its beginning.
 
     documents: digests of those that the conversation got first, be it with a later answer; words: of the question that
-    it answers, each by the number of its bucket; edges: what it begins and ends with.
+    it answers, each by the number of its bucket; edges: what it begins and ends
+    with; characters, is_whole: how many it has, and whether it has an end.
     """
 
     platform: str
@@ -55,6 +56,8 @@ class FirstAnswer(NamedTuple):
     documents: tuple[str, ...] = ()
     words: bytes = b""
     edges: tuple[str, ...] = ()
+    characters: int = 0
+    is_whole: bool = True
 
     @property
     def length_share(self) -> float:
@@ -77,7 +80,14 @@ def first_answer(platform: str | None, text: str, question: str = "") -> FirstAn
     words = islice(dict.fromkeys(words_of(question[:_READ].casefold())), _WORDS_READ)
     buckets = bytes({crc32(word.encode("utf-8", "surrogatepass")) % _BUCKETS for word in words})
     return FirstAnswer(
-        platform or "none", length_step(len(text)), f"{digest} {alike[:_SHOWN]}", (), buckets, edges(text)
+        platform or "none",
+        length_step(len(text)),
+        f"{digest} {alike[:_SHOWN]}",
+        (),
+        buckets,
+        edges(text),
+        len(text),
+        has_end(text),
     )
 
 
@@ -130,7 +140,7 @@ class FirstAnswers:
         self.lengths[answer.length] += 1
         self.texts[answer.text] += 1
         self.words.update(answer.words)
-        self.surroundings.add(answer.edges)
+        self.surroundings.add(answer.edges, answer.characters, is_whole=answer.is_whole)
         if answer.words and len(self.questions) < _MOST_QUESTIONS:
             self.questions.append((answer.words, bool(answer.documents)))
         if answer.documents:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from turnsignal.stream.checks.protocol import Result
+from turnsignal.stream.citations.source_lists import source_lists
 from turnsignal.stream.conversations.pairing import ASKED, TOGETHER, USER, KeptTurn, asked, insertion_index, prompted
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.follow_ups.failures import asks_back, hands_over
@@ -19,13 +20,14 @@ from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
 from turnsignal.stream.reports.closing_habits import closing_question
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
-from turnsignal.stream.reports.logged_otherwise import is_logged_again, is_rough
+from turnsignal.stream.reports.logged_otherwise import has_masked_markers, is_logged_again, is_rough
 from turnsignal.stream.reports.question_language import match_languages
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
 from turnsignal.stream.reports.worst import WorstExchange
 from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
+    ASKED_TWICE,
     ASKS_BACK,
     BEFORE_ASKED,
     BEGUN_BEHIND,
@@ -39,7 +41,9 @@ from turnsignal.stream.statistics.directions import (
     FOLLOWED,
     IN_PARTS,
     LEFTOVERS,
+    LISTED,
     LOGGED_AGAIN,
+    MASKED,
     ROUNDED,
     SAME_LANGUAGE,
     WASTED,
@@ -151,6 +155,9 @@ class AnswerReader:
         is_asked = state.prompted_before or prompted(state.kept, index)
         beside = self._derive(state, turn, scored, failed=failed)
         beside[BEFORE_ASKED] = not is_asked and bool(turn.retrieved)
+        begin, end = asked(state.kept, index)
+        beside[ASKED_TWICE] = end - begin > 1
+        beside[MASKED] = has_masked_markers(turn.text)
         beside[LOGGED_AGAIN] = is_logged_again(state.kept, index, turn.text[: self._kept_whole], turn.time)
         if WITH_DOCUMENTS in beside:
             beside[ELSEWHERE] = elsewhere and not turn.retrieved
@@ -187,6 +194,7 @@ class AnswerReader:
         if scored.findings and FAILED in figures:  # few checks bind what answers a "thanks"
             figures[CHECKS_APPLIED] = sum(map(self._checks.__contains__, scored.scorers)) / len(scored.findings)
         if turn.retrieved:
+            figures[LISTED] = bool(source_lists(turn.text))
             figures[DOCUMENTS] = _share_of_documents(len(turn.retrieved))
             if scored.cited:
                 figures[CITATIONS] = _share_of_documents(len(scored.cited))

@@ -1,14 +1,18 @@
-"""Logged otherwise: exchanges that a log holds twice, under other ids, and times that it writes down roughly.
+"""Logged otherwise: exchanges that a log holds twice, under other ids, times that it writes
+down roughly, and citations that it masks.
 
 A client that keeps no state sends all messages so far with each request, and some log them each time; one that asks
 again where the network failed logs the question and the answer once more. Nobody retypes a question within a second,
 and nothing answers it in a tenth of one with the same words: that tells such a copy from a user who has to ask again.
 """
 
+import re
 from collections.abc import Sequence
 
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn, asked
 
+#: a marker of a citation in which a part was masked; bounded, on texts of bounded size
+_MASKED = re.compile(r"\[[^\[\]\n]{0,60}(?:<[A-Z_]{2,20}>|\*{3}|X{4}|#{3}|REDACTED|MASKED)[^\[\]\n]{0,40}\]")
 _AT_ONCE = 1.0  #: seconds in which nobody reads an answer and writes the same question again
 _COPIED = 0.1  #: seconds in which no answer is made
 
@@ -43,3 +47,12 @@ def is_rough(answered: float, asked: float) -> bool:
     (True, False, True, False)
     """
     return answered % 60 == asked % 60 == 0 or (answered == asked and answered % 1 > 0)
+
+
+def has_masked_markers(text: str) -> bool:
+    """Say whether a log masked a part of a citation's marker, so that it names nothing any more.
+
+    >>> has_masked_markers("It takes <NUM> days [kb-<NUM>]."), has_masked_markers("It takes <NUM> days [kb-4].")
+    (True, False)
+    """
+    return "[" in text and _MASKED.search(text) is not None

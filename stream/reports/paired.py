@@ -217,7 +217,9 @@ class PairedScores:
         free, change = total / max(1.0, n), deltas.get(CLARIFICATION_FREE)
         clarified = 1.0 - min(free, free if change is None else free - change.value)
         around = became.surroundings.more_alike(was.surroundings)
-        return record_changes(deltas, known, Circumstances(around=around, clarified=clarified))
+        return record_changes(
+            deltas, known, Circumstances(0.0, 0.0, around, clarified, became.surroundings.more_cut(was.surroundings))
+        )
 
     @property
     def _ranked(self) -> tuple[str, ...]:

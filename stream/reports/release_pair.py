@@ -157,7 +157,8 @@ class ReleasePair:
         mine, theirs = self.after.first_answers, self.before.first_answers
         around = mine.surroundings.more_alike(theirs.surroundings)
         free = min((of[CLARIFICATION_FREE].mean.value for of in (old, new) if CLARIFICATION_FREE in of), default=1.0)
-        known = Circumstances(mine.other_words(theirs), mine.other_needs(theirs), around, 1.0 - free)
+        cut = mine.surroundings.more_cut(theirs.surroundings)
+        known = Circumstances(mine.other_words(theirs), mine.other_needs(theirs), around, 1.0 - free, cut)
         changes = record_changes(differences, beside, known)
         unheard = differences.pop(UNHEARD, None)
         traffic = _traffic(self.after.first_answers, self.before.first_answers)

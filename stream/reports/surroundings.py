@@ -2,7 +2,7 @@
 
 A release that begins to end every answer with "Everything can be found in your account." ends its refusals with it,
 too, and these no longer look like refusals to whoever reads words. No list knows all such sentences. But they are the
-same in many answers.
+same in many answers. And a log that cuts texts has many of one length that have no end.
 """
 
 import re
@@ -17,6 +17,7 @@ _READ = 400  #: characters at either end of an answer
 _SHOWN = 60  #: characters of a sentence that are shown, in lower case and without numbers
 _MOST = 2_000  #: sentences of a release that are counted; beyond, the rarer half is forgotten
 _SHARE = 0.1  #: of first answers, by which more must have one sentence
+_ENDS = tuple(".!?…。！？)]}\"'”»`*|>:")  #: what a text that is whole ends with, mostly
 #: Ours and bounded, on a bounded text, as in `stream.reports.first_answers`.
 _PIECES = re.compile(r"(?<=[.!?…:])\s+|\n+|(?<=[。！？])")
 _VARIES = re.compile(r"\[[^\]\n]{0,80}\]|[0-9]+")
@@ -35,6 +36,11 @@ def edges(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(_named, (first, last))))
 
 
+def has_end(text: str) -> bool:
+    """Say whether a text ends as texts do, and not within a word or sentence."""
+    return text.rstrip().endswith(_ENDS)
+
+
 def _named(sentence: str) -> str:
     alike = " ".join(_VARIES.sub(" ", sentence.casefold()).split())
     return f"{blake2b(alike.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()} {alike[:_SHOWN]}"
@@ -42,20 +48,30 @@ def _named(sentence: str) -> str:
 
 @dataclass(slots=True)
 class Surroundings:
-    """How many first answers of a release begin or end with each sentence; n: of how many."""
+    """How many first answers of a release begin or end with each sentence; n: of how many.
+
+    longest, cut: characters of the longest, and how many of that length have no end.
+    """
 
     sentences: Counter[str] = field(default_factory=Counter)
     n: int = 0
+    longest: int = 0
+    cut: int = 0
 
-    def add(self, sentences: tuple[str, ...]) -> None:
-        """Count one answer's `edges`."""
+    def add(self, sentences: tuple[str, ...], characters: int = 0, *, is_whole: bool = True) -> None:
+        """Count one answer's `edges`; characters: of the answer; is_whole: as `has_end` says."""
         self.n += 1
+        if characters > self.longest:
+            self.longest, self.cut = characters, 0
+        self.cut += characters == self.longest and not is_whole
         self.sentences.update(sentences)
         self._forget()
 
     def merge(self, other: "Surroundings") -> None:
         """Add another part's."""
         self.n += other.n
+        if other.longest >= self.longest:
+            self.longest, self.cut = other.longest, other.cut + self.cut * (other.longest == self.longest)
         self.sentences.update(other.sentences)
         self._forget()
 
@@ -78,6 +94,13 @@ class Surroundings:
         ]
         share, edge = max(shown, default=(0.0, ""))
         return share, edge.partition(" ")[2]
+
+    def more_cut(self, before: "Surroundings") -> float:
+        """Return by how much more, or fewer, answers are as long as the longest and have no end; 0 where by chance."""
+        if not self.n or not before.n:
+            return 0.0
+        change = difference(rate(self.cut, self.n), rate(before.cut, before.n))
+        return change.value if abs(change.value) >= _SHARE and change.p <= PROMISE else 0.0
 
     def _forget(self) -> None:
         if len(self.sentences) > _MOST:

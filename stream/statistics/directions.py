@@ -20,9 +20,12 @@ BEFORE_ASKED = "answers_before_questions"  #: share of answers that come out of 
 LOGGED_AGAIN = "logged_again"  #: share of answers to a question that the log holds twice, though nobody wrote it twice
 ELSEWHERE = "documents_elsewhere"  #: share of answers without documents, behind a turn of another role that has some
 ROUNDED = "stamped_roughly"  #: share of answers whose times are whole minutes, or just those of their questions
+ASKED_TWICE = "asked_in_a_row"  #: share of answers to several messages of a user, with no answer between them
+MASKED = "masked_markers"  #: share of answers in which a part of a citation's marker was masked
+LISTED = "sources_listed"  #: share of answers out of documents that end with a list of sources, which cites nothing
 BEGUN_BEHIND = "begun_with_thanks"  #: share of conversations whose first message that is answered is a thanks or leave
 #: what is written down otherwise, and no matter of the release
-OF_THE_RECORD = (FOLLOWED, BEFORE_ASKED, BEGUN_BEHIND, LOGGED_AGAIN, ELSEWHERE, ROUNDED)
+OF_THE_RECORD = (FOLLOWED, BEFORE_ASKED, BEGUN_BEHIND, LOGGED_AGAIN, ELSEWHERE, ROUNDED, ASKED_TWICE, MASKED, LISTED)
 WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
 SAME_LANGUAGE = (
     "same_language"  #: share of answers in the language of the message that they answer, where both are told
@@ -91,6 +94,9 @@ LEAST = {
     LOGGED_AGAIN: 0.05,
     ELSEWHERE: 0.1,
     ROUNDED: 0.1,
+    ASKED_TWICE: 0.03,
+    MASKED: 0.1,
+    LISTED: 0.1,
     CITES_ALL: 0.03,
     IN_PARTS: 0.03,
     ASKS_BACK: 0.03,

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
+    ASKED_TWICE,
     ASKS_BACK,
     BEFORE_ASKED,
     BEGUN_BEHIND,
@@ -23,7 +24,9 @@ from turnsignal.stream.statistics.directions import (
     FREE_CONVERSATIONS,
     IN_PARTS,
     LEAST,
+    LISTED,
     LOGGED_AGAIN,
+    MASKED,
     RISE,
     ROUNDED,
     UNANSWERED_OF_ALL,
@@ -33,12 +36,14 @@ from turnsignal.stream.statistics.directions import (
 from turnsignal.stream.statistics.intervals import Difference
 from turnsignal.stream.statistics.promise import moved
 
+_RESOLVES, _COMPLIANCE = "citation.resolves", "compliance"
 _MUCH = 0.1  #: share of answers, from which on a record that changed is said
 _SURE = (
     0.001  #: p from which on a change of the record is said by itself; what it explains is claimed less from 0.05 on
 )
 _OF_EACH = 2.0  #: conversations that are silent or not for each answer whose follow-up is hidden: most have two answers
 _OF_PARTS = 3.0  #: answers that cite for each that comes in parts: one part may cite what is logged with another
+_OF_MISSING = 4.0  #: answers that failed for each behind which a user asks once more: others leave, or wait
 _OF_COPIES = 3.0  #: conversations, or answers, for each answer that is logged again: most have two more beside it
 _AROUND = 0.7  #: share of first questions that a word came to stand in, or ceased to: more than any topic has
 _OF_REPLIES = 2.0  #: follow-ups, or answers without documents, for each answer that asks something back: most get one
@@ -76,13 +81,15 @@ class Circumstances(NamedTuple):
 
     words: how far the share of first questions with a word moved most; needs: by how much more of them are of those
     that get documents; around: by how much more of the first answers begin or end with one sentence, and which;
-    clarified: share of follow-ups that ask to clarify, of the side with more.
+    clarified: share of follow-ups that ask to clarify, of the side with more; cut: by how much more of the first
+    answers are cut off at one length.
     """
 
     words: float = 0.0
     needs: float = 0.0
     around: tuple[float, str] = 0.0, ""
     clarified: float = 0.0
+    cut: float = 0.0
 
 
 def record_changes(
@@ -104,6 +111,8 @@ def record_changes(
         _again(beside),
         _elsewhere(beside),
         _stamped(beside),
+        _unmarked(beside, known.cut),
+        _unlogged(deltas, beside),
         others,
         _around(deltas, *known.around),
         _asks_back(deltas, known.clarified),
@@ -206,6 +215,29 @@ def _stamped(beside: Mapping[str, Difference]) -> RecordChange | None:
     why = f"{'more' if way == RISE else 'fewer'} answers are stamped with whole minutes, or with their question's time"
     note = _note(rounded, f"{why}, {abs(rounded.value):.0%} of them: what took how long is not known there")
     return RecordChange(why, {ANSWER_SECONDS: 1.0}, note)
+
+
+def _unlogged(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) -> RecordChange | None:
+    """Tell answers that fail less from those that fail and are no longer logged: users write once more behind both."""
+    twice, failed = beside.get(ASKED_TWICE), deltas.get(FAILED)
+    if twice is None or failed is None or _which_way(twice, LEAST[ASKED_TWICE]) != RISE or failed.value >= 0:
+        return None
+    why = f"{twice.value:.0%} more answers come behind several messages in a row: answers between them may be missing"
+    return RecordChange(why, dict.fromkeys((FAILED, *_UNANSWERED), _OF_MISSING * twice.value), hides=True)
+
+
+def _unmarked(beside: Mapping[str, Difference], cut: float) -> RecordChange | None:
+    """Tell answers that do not cite from those whose citations stand in a list, or were cut off or masked."""
+    by, why = cut, "are cut off at one length"
+    for name, told in ((LISTED, "end with a list of sources"), (MASKED, "have citations of which a part is masked")):
+        moved_to = beside.get(name)
+        if moved_to is not None and _which_way(moved_to, LEAST[name]):
+            by, why = moved_to.value, told
+    if not by:
+        return None
+    why = f"{'more' if by > 0 else 'fewer'} answers {why}"
+    most = dict.fromkeys((CITED, DANGLING, _RESOLVES, _COMPLIANCE), _OF_PARTS * abs(by))
+    return RecordChange(why, most, f"{why}, {abs(by):.0%} of them: what their sentences cite is not known there")
 
 
 def _others_asked(words: float, *, hidden: bool) -> RecordChange | None:

@@ -1,6 +1,6 @@
 """A sentence that many answers came to begin or end with is seen, whatever stands between; others are chance."""
 
-from turnsignal.stream.reports.surroundings import Surroundings, edges
+from turnsignal.stream.reports.surroundings import Surroundings, edges, has_end
 
 FOOTER = "Everything can be found in your account."
 
@@ -23,6 +23,22 @@ def test_a_footer_that_came_is_seen_and_one_that_was_there_is_not() -> None:
 def test_a_few_answers_that_end_alike_are_no_footer() -> None:
     assert answered(60, footer=0.05).more_alike(answered(60))[1] != FOOTER.casefold()
     assert Surroundings().more_alike(answered(60)) == (0.0, "")
+
+
+def test_texts_of_one_length_without_an_end_were_cut() -> None:
+    def logged(n: int, most: int) -> Surroundings:
+        counted = Surroundings()
+        for at in range(n):
+            text = f"It takes {'very ' * (at % 7)}long, some {at} days."[:most]
+            counted.add(edges(text), len(text), is_whole=has_end(text))
+        return counted
+
+    assert logged(60, 30).more_cut(logged(60, 200)) > 0.5
+    assert logged(60, 200).more_cut(logged(60, 30)) < -0.5
+    assert logged(60, 200).more_cut(logged(60, 200)) == logged(60, 30).more_cut(Surroundings()) == 0.0
+    whole = logged(30, 30)
+    whole.merge(logged(30, 30))
+    assert (whole.longest, whole.cut) == (30, 2 * logged(30, 30).cut)
 
 
 def test_parts_are_counted_together() -> None:

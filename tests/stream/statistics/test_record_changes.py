@@ -116,6 +116,24 @@ def test_times_that_were_written_down_roughly_tell_of_no_slower_answers() -> Non
     assert verdicts({"answer_seconds": delta(0.4)}, stamped_roughly=delta(-0.5))["answer_seconds"] == "changed"
 
 
+def test_where_users_write_once_more_with_no_answer_between_failing_ones_may_be_missing() -> None:
+    deltas = {"failed": delta(-0.15), "unanswered": delta(-0.08)}
+    assert set(verdicts(deltas).values()) == {"better"}
+    assert set(verdicts(deltas, asked_in_a_row=delta(0.05)).values()) == {"changed"}
+    assert verdicts(deltas, asked_in_a_row=delta(0.03))["failed"] == "better", "far fewer than failed"
+    assert set(verdicts({"failed": delta(0.15)}, asked_in_a_row=delta(0.05)).values()) == {"worse"}
+
+
+@pytest.mark.parametrize("name", ["masked_markers", "sources_listed"])
+def test_citations_that_stand_elsewhere_or_were_masked_are_not_missing(name: str) -> None:
+    deltas = {"cited": delta(-0.9), "citation.resolves": delta(-0.5), "failed": delta(0.2)}
+    said = verdicts(deltas, **{name: delta(0.5)})
+    assert said == {"cited": "changed", "citation.resolves": "changed", "failed": "worse"}
+    assert verdicts(deltas, **{name: delta(0.2)})["cited"] == "worse", "far more"
+    (change,) = record_changes(deltas, {}, Circumstances(cut=-0.6))
+    assert change.note.startswith("fewer answers are cut off at one length, 60% of them")
+
+
 def test_messages_with_a_conversation_each_are_no_users_who_leave() -> None:
     deltas = {"silent": delta(0.6), "resolved": delta(-0.4), "clarification_free": delta(-0.2)}
     said = verdicts(deltas, begun_with_thanks=delta(0.1))
