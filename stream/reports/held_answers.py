@@ -185,7 +185,7 @@ class AnswerReader:
         """Return the figures of an answer that no scorer gives."""
         figures: dict[str, float] = {IN_PARTS: 0.0, LEFTOVERS: has_leftovers(turn.text)}
         is_asked = not is_small_talk(state.kept, self._suite.follow_up_rules)
-        back = asks_back(turn.text)
+        back = not scored.cited and asks_back(turn.text)
         if failed or is_asked:
             figures[FAILED], figures[FOLLOWED] = failed, 0.0
             figures[ASKS_BACK] = back
@@ -194,7 +194,7 @@ class AnswerReader:
         if scored.findings and FAILED in figures:  # few checks bind what answers a "thanks"
             figures[CHECKS_APPLIED] = sum(map(self._checks.__contains__, scored.scorers)) / len(scored.findings)
         if turn.retrieved:
-            figures[LISTED] = bool(source_lists(turn.text))
+            figures[LISTED] = not scored.cited and bool(source_lists(turn.text))
             figures[DOCUMENTS] = _share_of_documents(len(turn.retrieved))
             if scored.cited:
                 figures[CITATIONS] = _share_of_documents(len(scored.cited))

@@ -29,10 +29,12 @@ def edges(text: str) -> tuple[str, ...]:
     >>> [edge.partition(" ")[2] for edge in edges("Hi there! It is 9 euros [1]. Anything else?")]
     ['hi there!', 'anything else?']
     """
-    first = next((piece for piece in _PIECES.split(text[:_READ]) if piece.strip()), "")
-    last = next((piece for piece in reversed(_PIECES.split(text[-_READ:])) if piece.strip()), "")
-    if len(first.strip()) + len(last.strip()) >= len(text.strip()) and first == last:
+    whole = text.strip()
+    end = _PIECES.search(whole, 0, _READ)
+    if end is None and len(whole) <= _READ:
         return ()
+    first = whole[: _READ if end is None else end.start()]
+    last = _PIECES.split(whole[-_READ:])[-1]
     return tuple(dict.fromkeys(map(_named, (first, last))))
 
 
