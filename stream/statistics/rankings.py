@@ -83,9 +83,14 @@ def by_other_numbers(deltas: Mapping[str, Difference], ranked: str) -> str:
             ranked == WASTED and name == CITATIONS and name in deltas and deltas[name].value * deltas[ranked].value < 0
         )
         why = _which_way(name, deltas[name]) if rest else _other_number(deltas, name)
-        if why and abs(deltas[ranked].value) <= 1 - 0.5 ** (abs(deltas[name].value) / _HALF):
+        if why and abs(deltas[ranked].value) <= share_gone(deltas[name]):
             return why
     return ""
+
+
+def share_gone(number: Difference) -> float:
+    """Return which share of the documents, or citations, of the side with more the other one does not have."""
+    return 1.0 - float(0.5 ** (abs(number.value) / _HALF))
 
 
 def _other_number(deltas: Mapping[str, Difference], name: str) -> str:

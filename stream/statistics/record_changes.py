@@ -17,6 +17,7 @@ from turnsignal.stream.statistics.directions import (
     BEFORE_ASKED,
     BEGUN_BEHIND,
     BY_USERS,
+    DOCUMENTS,
     ELSEWHERE,
     FAILED,
     FALL,
@@ -35,6 +36,7 @@ from turnsignal.stream.statistics.directions import (
 )
 from turnsignal.stream.statistics.intervals import Difference
 from turnsignal.stream.statistics.promise import moved
+from turnsignal.stream.statistics.rankings import share_gone
 
 _RESOLVES, _COMPLIANCE = "citation.resolves", "compliance"
 _MUCH = 0.1  #: share of answers, from which on a record that changed is said
@@ -112,6 +114,7 @@ def record_changes(
         _elsewhere(beside),
         _stamped(beside),
         _unmarked(beside, known.cut),
+        _kept_out(deltas),
         _unlogged(deltas, beside),
         others,
         _around(deltas, *known.around),
@@ -238,6 +241,17 @@ def _unmarked(beside: Mapping[str, Difference], cut: float) -> RecordChange | No
     why = f"{'more' if by > 0 else 'fewer'} answers {why}"
     most = dict.fromkeys((CITED, DANGLING, _RESOLVES, _COMPLIANCE), _OF_PARTS * abs(by))
     return RecordChange(why, most, f"{why}, {abs(by):.0%} of them: what their sentences cite is not known there")
+
+
+def _kept_out(deltas: Mapping[str, Difference]) -> RecordChange | None:
+    """Tell invented citations from those of documents that the log leaves out, such as all behind the third."""
+    given = deltas.get(DOCUMENTS)
+    way = _which_way(given, LEAST[DOCUMENTS])
+    if given is None or not way:
+        return None
+    gone = share_gone(given)
+    why = f"{gone:.0%} {'fewer' if way == FALL else 'more'} documents stand behind answers: are all of them logged?"
+    return RecordChange(why, dict.fromkeys((DANGLING, _RESOLVES), gone))
 
 
 def _others_asked(words: float, *, hidden: bool) -> RecordChange | None:

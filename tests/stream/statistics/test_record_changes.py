@@ -1,5 +1,7 @@
 """What was asked or written down otherwise is said, and explains as much as it can and no more."""
 
+import math
+
 import pytest
 
 from turnsignal.stream.statistics.claims import claims
@@ -132,6 +134,15 @@ def test_citations_that_stand_elsewhere_or_were_masked_are_not_missing(name: str
     assert verdicts(deltas, **{name: delta(0.2)})["cited"] == "worse", "far more"
     (change,) = record_changes(deltas, {}, Circumstances(cut=-0.6))
     assert change.note.startswith("fewer answers are cut off at one length, 60% of them")
+
+
+def test_citations_of_documents_that_are_no_longer_logged_are_not_invented() -> None:
+    fewer = delta(-math.log(5 / 3) / math.log(1000))
+    deltas = {"documents": fewer, "dangling": delta(0.3), "citation.resolves": delta(-0.3), "failed": delta(0.2)}
+    said = verdicts(deltas)
+    assert (said["dangling"], said["citation.resolves"], said["failed"]) == ("changed", "changed", "worse")
+    assert verdicts(deltas | {"dangling": delta(0.5)})["dangling"] == "worse", "more than are missing"
+    assert verdicts(deltas | {"documents": delta(0.0)})["dangling"] == "worse"
 
 
 def test_messages_with_a_conversation_each_are_no_users_who_leave() -> None:
