@@ -48,7 +48,7 @@ _OF_PARTS = 3.0  #: answers that cite for each that comes in parts: one part may
 _OF_MISSING = 4.0  #: answers that failed for each behind which a user asks once more: others leave, or wait
 _OF_COPIES = 3.0  #: conversations, or answers, for each answer that is logged again: most have two more beside it
 _AROUND = 0.7  #: share of first questions that a word came to stand in, or ceased to: more than any topic has
-_OF_REPLIES = 2.0  #: follow-ups, or answers without documents, for each answer that asks something back: most get one
+_OF_REPLIES = 1.5  #: follow-ups, or answers without documents, for each answer that asks something back: most get one
 _ONLY_REPLIES = 0.6  #: conversations in which nothing else follows, for each answer that asks something back
 _READ_AS_GOOD = 0.1  #: by which a reply to that is read as better than others that do not complain
 _NEED = 0.1  #: share of first questions, from which on it is no chance that others get documents
@@ -65,17 +65,21 @@ class RecordChange(NamedTuple):
     """One change of what was asked or written down.
 
     why: in words; most: figures that it may move → how far; note: a sentence of its own, "" for none; hides: it can
-    only hide what is bad, so what is worse stays so.
+    only hide what is bad, so what is worse stays so; by_chance: what goes beyond has to be shown, too.
     """
 
     why: str
     most: Mapping[str, float]
     note: str = ""
     hides: bool = False
+    by_chance: bool = False
 
     def accounts_for(self, name: str, delta: Difference) -> bool:
         """Say whether a figure may have moved as far by that alone."""
-        return abs(delta.value) <= self.most.get(name, -1.0)
+        most = self.most.get(name, -1.0)
+        if self.by_chance:
+            return most >= 0 and delta.low <= most and delta.high >= -most
+        return abs(delta.value) <= most
 
 
 class Circumstances(NamedTuple):
@@ -293,4 +297,6 @@ def _asks_back(deltas: Mapping[str, Difference], clarified: float) -> RecordChan
     replies = _OF_REPLIES * abs(asks.value)
     read = dict.fromkeys((FOLLOW_UP, FOLLOW_UP_PRECISION), replies * (clarified + _READ_AS_GOOD))
     heard = dict.fromkeys(_HEARD, abs(asks.value) * _ONLY_REPLIES)
-    return RecordChange(why, {**heard, **read, CLARIFICATION_FREE: replies * clarified, WITH_DOCUMENTS: replies})
+    return RecordChange(
+        why, {**heard, **read, CLARIFICATION_FREE: replies * clarified, WITH_DOCUMENTS: replies}, by_chance=True
+    )

@@ -103,10 +103,10 @@ def test_beside_a_sentence_that_most_answers_came_to_hold_nothing_fails_less_and
 
 
 def test_replies_to_what_a_release_asks_back_make_it_neither_better_nor_worse() -> None:
-    deltas = {"asks_back": delta(-0.3), "clarification_free": delta(-0.11), "answers_with_documents": delta(-0.5)}
+    deltas = {"asks_back": delta(-0.3), "clarification_free": delta(-0.11), "answers_with_documents": delta(-0.45)}
     said = verdicts(deltas)
     assert said == {"asks_back": "changed", "clarification_free": "changed", "answers_with_documents": "changed"}
-    assert verdicts(deltas | {"clarification_free": delta(-0.13)})["clarification_free"] == "worse", "more than that"
+    assert verdicts(deltas | {"clarification_free": delta(-0.15)})["clarification_free"] == "worse", "more than that"
     more = {"asks_back": delta(0.3), "clarification_free": delta(0.08)}
     assert verdicts(more)["clarification_free"] == "changed"
     unread = {"asks_back": delta(0.3), "coverage(follow_up)": delta(-0.3), "silent": delta(0.3)}
