@@ -82,10 +82,8 @@ lint: $(VENV)/.tests $(LINKED) ## check formatting, style, types and layers
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports --no-cache
 
-# First what needs no broker, on all cores; 5 is pytest's code for no test of that kind.
 test: $(VENV)/.tests $(LINKED) ## run all tests, those on a real broker too (ARGS="tests/stream -k pairing")
-	$(PY) -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not kafka" $(ARGS) || { [ $$? -eq 5 ] && echo "None of these tests does without a broker."; }
-	$(PY) -m pytest -n 3 --dist loadfile -m kafka $(or $(ARGS),tests/kafka) || { [ $$? -eq 5 ] && echo "None of these tests needs a broker."; } # they mostly wait; three brokers, side by side
+	@$(PY) tests/both_parts.py $(ARGS)
 
 measure: $(VENV)/.report $(LINKED) ## say how far each evaluator agrees with labels (DATA=folder of sets, PART=frozen, sealed or open)
 	@test -d "$(DATA)" || { echo "no data in $(DATA): DATA=FOLDER make measure, FOLDER with turns*.jsonl(.gz) or of such folders" >&2; exit 2; }

@@ -19,7 +19,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from turnsignal.stream.reports.surroundings import Surroundings, edges, has_end
+from turnsignal.stream.reports.answer_edges import AnswerEdges, edges, has_end
 from turnsignal.stream.statistics.exact import fisher
 from turnsignal.stream.statistics.intervals import Difference, Estimate, difference, rate
 from turnsignal.stream.statistics.promise import PROMISE
@@ -125,7 +125,7 @@ class FirstAnswers:
     retrieved: int = 0
     words: Counter[int] = field(default_factory=Counter)
     questions: list[tuple[bytes, bool]] = field(default_factory=list)
-    surroundings: Surroundings = field(default_factory=Surroundings)
+    edges: AnswerEdges = field(default_factory=AnswerEdges)
 
     @property
     def n(self) -> int:
@@ -140,7 +140,7 @@ class FirstAnswers:
         self.lengths[answer.length] += 1
         self.texts[answer.text] += 1
         self.words.update(answer.words)
-        self.surroundings.add(answer.edges, answer.characters, is_whole=answer.is_whole)
+        self.edges.add(answer.edges, answer.characters, is_whole=answer.is_whole)
         if answer.words and len(self.questions) < _MOST_QUESTIONS:
             self.questions.append((answer.words, bool(answer.documents)))
         if answer.documents:
@@ -156,7 +156,7 @@ class FirstAnswers:
         self.lengths.update(other.lengths)
         self.texts.update(other.texts)
         self.words.update(other.words)
-        self.surroundings.merge(other.surroundings)
+        self.edges.merge(other.edges)
         self.questions += other.questions[: _MOST_QUESTIONS - len(self.questions)]
         self.documents.update(other.documents)
         self.searched += other.searched

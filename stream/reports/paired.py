@@ -216,9 +216,9 @@ class PairedScores:
         n, total = self._afterwards[CLARIFICATION_FREE]
         free, change = total / max(1.0, n), deltas.get(CLARIFICATION_FREE)
         clarified = 1.0 - min(free, free if change is None else free - change.value)
-        around = became.surroundings.more_alike(was.surroundings)
+        around = became.edges.more_alike(was.edges)
         return record_changes(
-            deltas, known, Circumstances(0.0, 0.0, around, clarified, became.surroundings.more_cut(was.surroundings))
+            deltas, known, Circumstances(0.0, 0.0, around, clarified, became.edges.more_cut(was.edges))
         )
 
     @property

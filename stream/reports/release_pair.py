@@ -155,9 +155,9 @@ class ReleasePair:
             differences.pop(habit, None)
         beside = {name: differences.pop(name) for name in OF_THE_RECORD if name in differences}
         mine, theirs = self.after.first_answers, self.before.first_answers
-        around = mine.surroundings.more_alike(theirs.surroundings)
+        around = mine.edges.more_alike(theirs.edges)
         free = min((of[CLARIFICATION_FREE].mean.value for of in (old, new) if CLARIFICATION_FREE in of), default=1.0)
-        cut = mine.surroundings.more_cut(theirs.surroundings)
+        cut = mine.edges.more_cut(theirs.edges)
         known = Circumstances(mine.other_words(theirs), mine.other_needs(theirs), around, 1.0 - free, cut)
         changes = record_changes(differences, beside, known)
         unheard = differences.pop(UNHEARD, None)

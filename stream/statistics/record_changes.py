@@ -236,10 +236,10 @@ def _unlogged(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]
 def _unmarked(beside: Mapping[str, Difference], cut: float) -> RecordChange | None:
     """Tell answers that do not cite from those whose citations stand in a list, or were cut off or masked."""
     by, why = cut, "are cut off at one length"
-    for name, told in ((LISTED, "end with a list of sources"), (MASKED, "have citations of which a part is masked")):
+    for name, ways in ((LISTED, "end with a list of sources"), (MASKED, "have citations of which a part is masked")):
         moved_to = beside.get(name)
         if moved_to is not None and _which_way(moved_to, LEAST[name]):
-            by, why = moved_to.value, told
+            by, why = moved_to.value, ways
     if not by:
         return None
     why = f"{'more' if by > 0 else 'fewer'} answers {why}"
@@ -296,7 +296,7 @@ def _asks_back(deltas: Mapping[str, Difference], clarified: float) -> RecordChan
     why = f"{abs(asks.value):.0%} {'more' if way == RISE else 'fewer'} answers ask something back first"
     replies = _OF_REPLIES * abs(asks.value)
     read = dict.fromkeys((FOLLOW_UP, FOLLOW_UP_PRECISION), replies * (clarified + _READ_AS_GOOD))
-    heard = dict.fromkeys(_HEARD, abs(asks.value) * _ONLY_REPLIES)
+    by_outcome = dict.fromkeys(_HEARD, abs(asks.value) * _ONLY_REPLIES)
     return RecordChange(
-        why, {**heard, **read, CLARIFICATION_FREE: replies * clarified, WITH_DOCUMENTS: replies}, by_chance=True
+        why, {**by_outcome, **read, CLARIFICATION_FREE: replies * clarified, WITH_DOCUMENTS: replies}, by_chance=True
     )

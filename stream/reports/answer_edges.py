@@ -1,4 +1,4 @@
-"""Surroundings: sentences that many answers begin or end with, whatever stands between them.
+"""Answer edges: sentences that many answers begin or end with, whatever stands between them.
 
 A release that begins to end every answer with "Everything can be found in your account." ends its refusals with it,
 too, and these no longer look like refusals to whoever reads words. No list knows all such sentences. But they are the
@@ -49,7 +49,7 @@ def _named(sentence: str) -> str:
 
 
 @dataclass(slots=True)
-class Surroundings:
+class AnswerEdges:
     """How many first answers of a release begin or end with each sentence; n: of how many.
 
     longest, cut: characters of the longest, and how many of that length have no end.
@@ -69,7 +69,7 @@ class Surroundings:
         self.sentences.update(sentences)
         self._forget()
 
-    def merge(self, other: "Surroundings") -> None:
+    def merge(self, other: "AnswerEdges") -> None:
         """Add another part's."""
         self.n += other.n
         if other.longest >= self.longest:
@@ -77,7 +77,7 @@ class Surroundings:
         self.sentences.update(other.sentences)
         self._forget()
 
-    def more_alike(self, before: "Surroundings") -> tuple[float, str]:
+    def more_alike(self, before: "AnswerEdges") -> tuple[float, str]:
         """Return by how much more answers have one sentence than before, and which; 0 where none is shown to.
 
         At the level of the promise, adjusted for how many sentences might have been that one (Bonferroni).
@@ -97,7 +97,7 @@ class Surroundings:
         share, edge = max(shown, default=(0.0, ""))
         return share, edge.partition(" ")[2]
 
-    def more_cut(self, before: "Surroundings") -> float:
+    def more_cut(self, before: "AnswerEdges") -> float:
         """Return by how much more, or fewer, answers are as long as the longest and have no end; 0 where by chance."""
         if not self.n or not before.n:
             return 0.0

@@ -1,12 +1,12 @@
 """A sentence that many answers came to begin or end with is seen, whatever stands between; others are chance."""
 
-from turnsignal.stream.reports.surroundings import Surroundings, edges, has_end
+from turnsignal.stream.reports.answer_edges import AnswerEdges, edges, has_end
 
 FOOTER = "Everything can be found in your account."
 
 
-def answered(n: int, *, footer: float = 0.0) -> Surroundings:
-    counted = Surroundings()
+def answered(n: int, *, footer: float = 0.0) -> AnswerEdges:
+    counted = AnswerEdges()
     for at in range(n):
         behind = f" {FOOTER}" if at < footer * n else ""
         counted.add(edges(f"Answer of its own kind {'abcdefghij'[at % 10] * (at + 1)}. It takes {at} days.{behind}"))
@@ -22,12 +22,12 @@ def test_a_footer_that_came_is_seen_and_one_that_was_there_is_not() -> None:
 
 def test_a_few_answers_that_end_alike_are_no_footer() -> None:
     assert answered(60, footer=0.05).more_alike(answered(60))[1] != FOOTER.casefold()
-    assert Surroundings().more_alike(answered(60)) == (0.0, "")
+    assert AnswerEdges().more_alike(answered(60)) == (0.0, "")
 
 
 def test_texts_of_one_length_without_an_end_were_cut() -> None:
-    def logged(n: int, most: int) -> Surroundings:
-        counted = Surroundings()
+    def logged(n: int, most: int) -> AnswerEdges:
+        counted = AnswerEdges()
         for at in range(n):
             text = f"It takes {'very ' * (at % 7)}long, some {at} days."[:most]
             counted.add(edges(text), len(text), is_whole=has_end(text))
@@ -35,7 +35,7 @@ def test_texts_of_one_length_without_an_end_were_cut() -> None:
 
     assert logged(60, 30).more_cut(logged(60, 200)) > 0.5
     assert logged(60, 200).more_cut(logged(60, 30)) < -0.5
-    assert logged(60, 200).more_cut(logged(60, 200)) == logged(60, 30).more_cut(Surroundings()) == 0.0
+    assert logged(60, 200).more_cut(logged(60, 200)) == logged(60, 30).more_cut(AnswerEdges()) == 0.0
     whole = logged(30, 30)
     whole.merge(logged(30, 30))
     assert (whole.longest, whole.cut) == (30, 2 * logged(30, 30).cut)

@@ -1,0 +1,37 @@
+"""Both parts: tests that need a broker beside those that need none, for the former mostly wait.
+
+    python tests/both_parts.py [ARGS of pytest ...]
+
+What needs no broker has the terminal; what the others say comes behind it. Ends with 1 where any test failed.
+"""
+
+import subprocess
+import sys
+import tempfile
+
+_BY_FILE = ("--dist", "loadfile")
+_BROKER = ("-n", "3", *_BY_FILE, "-m", "kafka")  #: three brokers, one for each process
+_OTHERS = ("-n", "auto", *_BY_FILE, "--no-loadscope-reorder", "-m", "not kafka")
+_NONE = 5  #: how pytest ends where no test is of that kind
+
+
+def main(arguments: list[str]) -> int:
+    """Run both; return 1 where any test failed, else 0."""
+    pytest = (sys.executable, "-m", "pytest")
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+        beside = (*pytest, *_BROKER, *(arguments or ["tests/kafka"]))
+        print("Tests on a broker run beside the others; what they say comes last.", flush=True)
+        with subprocess.Popen(beside, stdout=said, stderr=subprocess.STDOUT) as on_a_broker:
+            others = subprocess.call((*pytest, *_OTHERS, *arguments))
+            on_a_broker.wait()
+        said.seek(0)
+        print(said.read(), flush=True)
+    codes = {"without": others, "on": on_a_broker.returncode}
+    for part, code in codes.items():
+        if code == _NONE:
+            print(f"None of these tests runs {part} a broker.")
+    return int(any(code not in (0, _NONE) for code in codes.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
