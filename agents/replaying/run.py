@@ -51,6 +51,7 @@ from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.decisions import Decision
 from turnsignal.stream.records.wire import DEAD_LETTERS
 from turnsignal.stream.replay import PARTITIONS, Indexer, Line, Replay, Run
+from turnsignal.stream.reports.quality import DERIVED
 from turnsignal.stream.suite import Suite
 
 READING = 8  #: the share of reading and sorting in a replay is one of so many
@@ -118,7 +119,8 @@ def replay_files(
     if recording.is_whole or whole:
         suite = suite.model_copy(update={"aggregates": suite.aggregates.model_copy(update={"whole": True})})
     of = min(workers or (1 if size < SMALL else _cores()), PARTITIONS)
-    what = (suite.model_dump_json(), as_is, environment, alerts, of, metadata.version("turnsignal"))
+    # What is counted changes more often than the version, and parts of other figures do not add up.
+    what = (suite.model_dump_json(), as_is, environment, alerts, of, metadata.version("turnsignal"), DERIVED)
     with (
         _made_directory(out),
         kept_parts(out, recording.sources, now, *what) if resume else _parts_in(out, now) as (directory, now),
