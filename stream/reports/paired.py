@@ -20,7 +20,8 @@ from turnsignal.stream.reports.missing_cases import NONE_MISSING, MissingCases
 from turnsignal.stream.reports.paired_rows import Row
 from turnsignal.stream.reports.release_figures import SCALES, ranked_figures
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, LogScale
-from turnsignal.stream.statistics.claims import Claim, claims
+from turnsignal.stream.statistics.claim import Claim
+from turnsignal.stream.statistics.claims import claims
 from turnsignal.stream.statistics.directions import (
     CITATIONS,
     CITES_TOP,

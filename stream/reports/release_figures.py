@@ -8,7 +8,7 @@ from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.measures import parse_measure
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, QUESTIONS_ASKED, SECONDS
 from turnsignal.stream.reports.user_spread import UserSpread, compared_estimates
-from turnsignal.stream.statistics.claims import Claim
+from turnsignal.stream.statistics.claim import Claim
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     CITATIONS,

@@ -34,7 +34,8 @@ from turnsignal.stream.reports.release_totals import (
 )
 from turnsignal.stream.reports.standardised import FEWEST, within_parts
 from turnsignal.stream.reports.user_spread import UserSpread, compared_estimates, mean_by_user, rate_by_user
-from turnsignal.stream.statistics.claims import Claim, claims
+from turnsignal.stream.statistics.claim import Claim
+from turnsignal.stream.statistics.claims import claims
 from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.conversation_length import ConversationLength
 from turnsignal.stream.statistics.directions import (

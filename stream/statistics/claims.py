@@ -32,9 +32,10 @@ This is the one place that decides so, of two releases and of two sides that are
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
-from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE
+from turnsignal.stream.records.scores import CITED, FOLLOW_UP
+from turnsignal.stream.statistics.by_users import WHEREVER, fewer_complaints, happier_by, only_heard, weigh_users
+from turnsignal.stream.statistics.claim import Claim, by, withdraw
 from turnsignal.stream.statistics.closing_habit import ClosingHabit
 from turnsignal.stream.statistics.conversation_length import ConversationLength
 from turnsignal.stream.statistics.directions import (
@@ -46,7 +47,6 @@ from turnsignal.stream.statistics.directions import (
     DIRECTIONS,
     FAILED,
     FALL,
-    FREE_CONVERSATIONS,
     GUARDS,
     HIGH,
     IN_PARTS,
@@ -56,7 +56,6 @@ from turnsignal.stream.statistics.directions import (
     SAME,
     SAME_LANGUAGE,
     SMALL,
-    UNANSWERED_OF_ALL,
     VOTE,
     WASTED,
     WENT_WORSE,
@@ -70,24 +69,13 @@ from turnsignal.stream.statistics.promise import PROMISE, moved
 from turnsignal.stream.statistics.rankings import by_other_numbers, less_to_rank
 from turnsignal.stream.statistics.record_changes import RecordChange
 
+#: Complaints are read more often than content, so a release that is better has less of it: it has to weigh something.
+_READ = coverage_name(FOLLOW_UP)
 _BACKED = 0.25  #: of a change of failing answers: how far as many more or fewer conversations must get none
-_CONTENT = 0.125  #: share of those who left without a word before that must be content, now that they speak
-#: Of these a fall, or a rise, is no matter of how many users say anything.
-_FEWER_COMPLAIN = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned", FAILED)
-#: Nobody answered them: that is the release's, wherever they came from.
-_WHEREVER = ("unanswered", UNANSWERED_OF_ALL, FAILED)
 #: No matter of what one of several messages says, while the others say the rest.
-_OF_ALL_PARTS = {*BY_USERS, *_WHEREVER, "clarified", ANSWER_SECONDS, LEFTOVERS, SAME_LANGUAGE, VOTE, WITH_DOCUMENTS}
+_OF_ALL_PARTS = {*BY_USERS, *WHEREVER, "clarified", ANSWER_SECONDS, LEFTOVERS, SAME_LANGUAGE, VOTE, WITH_DOCUMENTS}
 _MISSING = f"{FAILED} fell, and unanswered not with it: answers may be missing"
 _UNSEEN = "cited, dangling and ranking measures say nothing of answers without documents"
-
-
-class Claim(NamedTuple):
-    """What is said of one figure; adjusted: at most `PROMISE` where it is named; why: that, or what it hides."""
-
-    change: str
-    adjusted: float
-    why: str = ""
 
 
 def claims(
@@ -145,7 +133,7 @@ def claims(
         heavy = [
             loss
             for loss in (lost if name in ranked else lost_of_others)
-            if 2 * adjusted[loss] <= PROMISE or _weighs(deltas[loss], delta)
+            if (2 * adjusted[loss] <= PROMISE and loss != _READ) or _weighs(deltas[loss], delta)
         ]
         why = lacking or missing or _lost(name, delta, heavy, coverages, least_change)
         if name in ranked:
@@ -155,32 +143,35 @@ def claims(
             claim = claim._replace(change=WORSE, why=f"nothing is left that {primary} could be told by")
         claimed[name] = claim
     if "silent" in accounted and "silent" in claimed:
-        claimed["silent"] = _withdraw(claimed["silent"], WORSE, f"unanswered {_by(deltas['unanswered'])}")
+        claimed["silent"] = withdraw(claimed["silent"], WORSE, f"unanswered {by(deltas['unanswered'])}")
     fewer_unheard = unheard is not None and moved(unheard, FALL, least_change)
     asked = "silent" in deltas and habit is not None and habit.accounts_for("silent", deciding["silent"])
     by_length = {} if length is None else dict.fromkeys(length.accounts_for(deciding, least_change), length.why)
     spoken = {name: deciding[name] for name in seen if name not in by_length}
-    claimed |= _weigh_users({name: claimed[name] for name in spoken}, spoken, fewer_unheard=fewer_unheard, asked=asked)
+    claimed |= weigh_users({name: claimed[name] for name in spoken}, spoken, fewer_unheard=fewer_unheard, asked=asked)
     for name, why in by_length.items():
-        claimed[name] = _withdraw(_withdraw(claimed[name], WORSE, why), BETTER, why)
-    if why := _only_heard(claimed, deciding):
-        claimed |= {name: _withdraw(claimed[name], BETTER, why) for name in BY_USERS if name in claimed}
+        claimed[name] = withdraw(withdraw(claimed[name], WORSE, why), BETTER, why)
+    if why := only_heard(claimed, deciding):
+        claimed |= {name: withdraw(claimed[name], BETTER, why) for name in BY_USERS if name in claimed}
     for name in (*BY_USERS, "unanswered"):
         if habit is not None and name in claimed and habit.accounts_for(name, deciding[name]):
-            claimed[name] = _withdraw(_withdraw(claimed[name], WORSE, habit.why), BETTER, habit.why)
+            claimed[name] = withdraw(withdraw(claimed[name], WORSE, habit.why), BETTER, habit.why)
     for change in changes:
         for name in claimed:
             if change.accounts_for(name, deciding[name]):
-                claim = claimed[name] if change.hides else _withdraw(claimed[name], WORSE, change.why)
-                claimed[name] = _withdraw(claim, BETTER, change.why)
+                claim = claimed[name] if change.hides else withdraw(claimed[name], WORSE, change.why)
+                claimed[name] = withdraw(claim, BETTER, change.why)
     unhappier = any(claimed[name].change == WORSE for name in WENT_WORSE if name in claimed)
+    happier = "" if unhappier else happier_by(claimed, deciding)
     for name in claimed.keys() & set(ranked):
-        why = ranked_nothing or by_other_numbers(deciding, name) or ("" if unhappier else by_place)
+        why = ranked_nothing or by_other_numbers(deciding, name) or ("" if unhappier else by_place or happier)
         if why or (why := _cited_otherwise_before(claimed, deciding, name)):
-            claimed[name] = _withdraw(claimed[name], WORSE, why)
+            claimed[name] = withdraw(claimed[name], WORSE, why)
+    if happier and WITH_DOCUMENTS in claimed and abs(deltas[WITH_DOCUMENTS].value) <= fewer_complaints(deciding):
+        claimed[WITH_DOCUMENTS] = withdraw(claimed[WITH_DOCUMENTS], WORSE, happier)  # complaints are looked up, too
     for name in claimed.keys() - _OF_ALL_PARTS:
         if why := _by_parts(deciding, name):
-            claimed[name] = _withdraw(_withdraw(claimed[name], WORSE, why), BETTER, why)
+            claimed[name] = withdraw(withdraw(claimed[name], WORSE, why), BETTER, why)
     if shifted:
         for name, delta in deltas.items():
             where = f"within {parts}" if name in within else ""
@@ -198,22 +189,13 @@ def _beside_shift(name: str, claim: Claim, delta: Difference, shifted: str, insi
 
     Compared over all, nobody can tell the release from the move, but for messages that nobody answers.
     """
-    if claim.change == WORSE and not inside and name not in _WHEREVER:
+    if claim.change == WORSE and not inside and name not in WHEREVER:
         return claim._replace(change=CHANGED, why=f"{shifted}; too few on both sides to tell the release from that")
     if claim.change == WORSE:
         return claim._replace(why=f"{inside}, too; {shifted}" if inside else shifted)
     if claim.change == SAME and inside and delta.p <= PROMISE:
         return claim._replace(why=f"{inside}; {shifted}")
     return claim
-
-
-def _withdraw(claim: Claim, word: str, why: str) -> Claim:
-    """Return a claim of that word as one of a mere change."""
-    return claim._replace(change=CHANGED, why=f"not called {word}: {why}") if claim.change == word else claim
-
-
-def _by(delta: Difference) -> str:
-    return f"{'rose' if delta.value > 0 else 'fell'} by {abs(delta.value):.2f}"
 
 
 def _accounted_for(deltas: Mapping[str, Difference], unheard: Difference | None, least_change: float) -> set[str]:
@@ -245,84 +227,12 @@ def _says_nothing_of_failing(deltas: Mapping[str, Difference]) -> bool:
     return math.copysign(1, failed.value) * unanswered.value < _BACKED * abs(failed.value)
 
 
-def _weigh_users(
-    claimed: Mapping[str, Claim], deltas: Mapping[str, Difference], *, fewer_unheard: bool, asked: bool
-) -> dict[str, Claim]:
-    """Return the claims on users that do not hold, since more speaks for the opposite.
-
-    fewer_unheard: fewer conversations end without a word, or with a failing answer; asked: that answers ask in closing
-    accounts for how many leave without a word.
-    """
-    ways = {**BY_USERS, "unanswered": RISE, FAILED: RISE}  # FAILED is evidence, and no matter of what users say
-    named = [name for name in ways if name in claimed and claimed[name].change in (BETTER, WORSE, CHANGED)]
-    bad = [name for name in named if ways[name] * deltas[name].value > 0]
-    good = [name for name in named if name not in bad]
-    balance = _went_well(deltas)
-    weighed: dict[str, Claim] = {}
-    spoke = not asked and "silent" in good and "resolved" in deltas
-    if spoke and deltas["resolved"].value >= -_CONTENT * deltas["silent"].value:
-        # Who left without a word speaks now, and nobody knows who of them was content before.
-        why = _strongest(["silent"], deltas)
-        weighed |= {name: _withdraw(claimed[name], WORSE, why) for name in BY_USERS if name in claimed}
-    if good and balance >= 0:
-        why = _strongest(good, deltas)
-        withdrawn = [*BY_USERS, "unanswered"] if fewer_unheard else [*BY_USERS]
-        mended = max((abs(deltas[name].value) for name in good if name in (*_WHEREVER, "silent")), default=0.0)
-        if WITH_DOCUMENTS in deltas and abs(deltas[WITH_DOCUMENTS].value) <= mended:
-            withdrawn.append(WITH_DOCUMENTS)
-        weighed |= {
-            name: _withdraw(weighed.get(name, claimed[name]), WORSE, why) for name in withdrawn if name in claimed
-        }
-    if bad and balance <= 0:
-        why = _strongest(bad, deltas)
-        weighed |= {
-            name: _withdraw(weighed.get(name, claimed[name]), BETTER, why)
-            for name in (*BY_USERS, "unanswered")
-            if name in claimed
-        }
-    return weighed
-
-
-def _only_heard(claimed: Mapping[str, Claim], deltas: Mapping[str, Difference]) -> str:
-    """Say that users are heard more, and nothing more, as where answers end with a question; "" where that is not so.
-
-    Who was silent before and now says yes is one more who is content, of whom nobody knows whether he was before.
-    """
-    silent, resolved = deltas.get("silent"), deltas.get("resolved")
-    if silent is None or resolved is None or not 0 < resolved.value <= -2 * silent.value:
-        return ""
-    fewer_complain = any(claimed[name].change == BETTER for name in _FEWER_COMPLAIN if name in claimed)
-    return "" if fewer_complain else f"silent {_by(silent)}"
-
-
-def _went_well(deltas: Mapping[str, Difference]) -> float:
-    """Return how much more went well; the opposite of itself where the releases change places.
-
-    A conversation of which nobody says how it went counts as half of one that went well, as a clarified one does: a
-    release that is better heard, in praise and in complaints alike, is not better for that.
-    """
-    by_outcome = {"resolved": 0.5, "abandoned": -0.5, "unanswered": -0.5, FAILED: -1.0}
-    by_words = {name: -float(way) for name, way in WENT_WORSE.items()}  # of conversations that have no outcome yet
-    sums = (
-        math.fsum(weight * deltas[name].value for name, weight in worth.items() if name in deltas)
-        for worth in (by_outcome, by_words)
-    )
-    return next(filter(None, sums), 0.0)
-
-
-def _strongest(names: Collection[str], deltas: Mapping[str, Difference]) -> str:
-    """Say of the gravest of these figures how it moved, else of the one that moved most."""
-    gravest = (name for name in (FAILED, "unanswered", "silent") if name in names)
-    name = next(gravest, "") or max(names, key=lambda name: abs(deltas[name].value))
-    return f"{name} {_by(deltas[name])}"
-
-
 def _by_parts(deltas: Mapping[str, Difference], name: str) -> str:
     """Say that as many answers came to be, or ceased to be, of several messages as a figure moved by; "" otherwise."""
     parts = deltas.get(IN_PARTS)
     if parts is None or parts.p > PROMISE or not max(LEAST[IN_PARTS], abs(deltas[name].value)) <= abs(parts.value):
         return ""
-    return "" if name.startswith("coverage(") else f"{IN_PARTS} {_by(parts)}"
+    return "" if name.startswith("coverage(") else f"{IN_PARTS} {by(parts)}"
 
 
 def _cited_otherwise_before(claimed: Mapping[str, Claim], deltas: Mapping[str, Difference], ranked: str) -> str:
@@ -330,7 +240,7 @@ def _cited_otherwise_before(claimed: Mapping[str, Claim], deltas: Mapping[str, D
     size = abs(deltas[ranked].value)
     for name in (WITH_DOCUMENTS, CITED):
         if name in claimed and claimed[name].change == CHANGED and deltas[name].value >= size:
-            return f"{name} {_by(deltas[name])}"
+            return f"{name} {by(deltas[name])}"
     if CITES_ALL in deltas and moved(deltas[CITES_ALL], FALL, max(size, LEAST[CITES_ALL])):
         return "beside fewer answers that cite all their documents"
     return ""

@@ -1,0 +1,113 @@
+"""By users: what the figures of users' words and silence say together, where they point to opposite sides."""
+
+import math
+from collections.abc import Collection, Mapping
+
+from turnsignal.stream.records.scores import CLARIFICATION_FREE
+from turnsignal.stream.statistics.claim import Claim, by, withdraw
+from turnsignal.stream.statistics.directions import (
+    BETTER,
+    BY_USERS,
+    CHANGED,
+    FAILED,
+    FREE_CONVERSATIONS,
+    RISE,
+    UNANSWERED_OF_ALL,
+    WENT_WORSE,
+    WITH_DOCUMENTS,
+    WORSE,
+)
+from turnsignal.stream.statistics.intervals import Difference
+
+_CONTENT = 0.125  #: share of those who left without a word before that must be content, now that they speak
+#: Of these a fall, or a rise, is no matter of how many users say anything.
+_FEWER_COMPLAIN = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned", FAILED)
+#: Nobody answered them: that is the release's, wherever they came from.
+WHEREVER = ("unanswered", UNANSWERED_OF_ALL, FAILED)
+
+
+def weigh_users(
+    claimed: Mapping[str, Claim], deltas: Mapping[str, Difference], *, fewer_unheard: bool, asked: bool
+) -> dict[str, Claim]:
+    """Return the claims on users that do not hold, since more speaks for the opposite.
+
+    fewer_unheard: fewer conversations end without a word, or with a failing answer; asked: that answers ask in closing
+    accounts for how many leave without a word.
+    """
+    ways = {**BY_USERS, "unanswered": RISE, FAILED: RISE}  # FAILED is evidence, and no matter of what users say
+    named = [name for name in ways if name in claimed and claimed[name].change in (BETTER, WORSE, CHANGED)]
+    bad = [name for name in named if ways[name] * deltas[name].value > 0]
+    good = [name for name in named if name not in bad]
+    balance = _went_well(deltas)
+    weighed: dict[str, Claim] = {}
+    spoke = not asked and "silent" in good and "resolved" in deltas
+    if spoke and deltas["resolved"].value >= -_CONTENT * deltas["silent"].value:
+        # Who left without a word speaks now, and nobody knows who of them was content before.
+        why = _strongest(["silent"], deltas)
+        weighed |= {name: withdraw(claimed[name], WORSE, why) for name in BY_USERS if name in claimed}
+    if good and balance >= 0:
+        why = _strongest(good, deltas)
+        withdrawn = [*BY_USERS, "unanswered"] if fewer_unheard else [*BY_USERS]
+        mended = max((abs(deltas[name].value) for name in good if name in (*WHEREVER, "silent")), default=0.0)
+        if WITH_DOCUMENTS in deltas and abs(deltas[WITH_DOCUMENTS].value) <= mended:
+            withdrawn.append(WITH_DOCUMENTS)
+        weighed |= {
+            name: withdraw(weighed.get(name, claimed[name]), WORSE, why) for name in withdrawn if name in claimed
+        }
+    if bad and balance <= 0:
+        why = _strongest(bad, deltas)
+        weighed |= {
+            name: withdraw(weighed.get(name, claimed[name]), BETTER, why)
+            for name in (*BY_USERS, "unanswered")
+            if name in claimed
+        }
+    return weighed
+
+
+def only_heard(claimed: Mapping[str, Claim], deltas: Mapping[str, Difference]) -> str:
+    """Say that users are heard more, and nothing more, as where answers end with a question; "" where that is not so.
+
+    Who was silent before and now says yes is one more who is content, of whom nobody knows whether he was before.
+    """
+    silent, resolved = deltas.get("silent"), deltas.get("resolved")
+    if silent is None or resolved is None or not 0 < resolved.value <= -2 * silent.value:
+        return ""
+    fewer_complain = any(claimed[name].change == BETTER for name in _FEWER_COMPLAIN if name in claimed)
+    return "" if fewer_complain else f"silent {by(silent)}"
+
+
+def happier_by(claimed: Mapping[str, Claim], deltas: Mapping[str, Difference]) -> str:
+    """Say by which figure users say that it went better; "" by none.
+
+    Where nothing right was found, an answer cites what came first, which looks like a perfect ranking.
+    """
+    named = (name for name in WENT_WORSE if name in claimed and claimed[name].change in (BETTER, CHANGED))
+    name = next((name for name in named if WENT_WORSE[name] * deltas[name].value < 0), "")
+    return f"{name} {by(deltas[name])}" if name else ""
+
+
+def fewer_complaints(deltas: Mapping[str, Difference]) -> float:
+    """Return by how much fewer follow-ups ask to clarify; 0 where no fewer do."""
+    return max(0.0, deltas[CLARIFICATION_FREE].value) if CLARIFICATION_FREE in deltas else 0.0
+
+
+def _went_well(deltas: Mapping[str, Difference]) -> float:
+    """Return how much more went well; the opposite of itself where the releases change places.
+
+    A conversation of which nobody says how it went counts as half of one that went well, as a clarified one does: a
+    release that is better heard, in praise and in complaints alike, is not better for that.
+    """
+    by_outcome = {"resolved": 0.5, "abandoned": -0.5, "unanswered": -0.5, FAILED: -1.0}
+    by_words = {name: -float(way) for name, way in WENT_WORSE.items()}  # of conversations that have no outcome yet
+    sums = (
+        math.fsum(weight * deltas[name].value for name, weight in worth.items() if name in deltas)
+        for worth in (by_outcome, by_words)
+    )
+    return next(filter(None, sums), 0.0)
+
+
+def _strongest(names: Collection[str], deltas: Mapping[str, Difference]) -> str:
+    """Say of the gravest of these figures how it moved, else of the one that moved most."""
+    gravest = (name for name in (FAILED, "unanswered", "silent") if name in names)
+    name = next(gravest, "") or max(names, key=lambda name: abs(deltas[name].value))
+    return f"{name} {by(deltas[name])}"

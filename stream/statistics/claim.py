@@ -1,0 +1,24 @@
+"""A claim: what is said of one figure of a comparison, and why not more."""
+
+from typing import NamedTuple
+
+from turnsignal.stream.statistics.directions import CHANGED
+from turnsignal.stream.statistics.intervals import Difference
+
+
+class Claim(NamedTuple):
+    """What is said of one figure; adjusted: at most `PROMISE` where it is named; why: that, or what it hides."""
+
+    change: str
+    adjusted: float
+    why: str = ""
+
+
+def withdraw(claim: Claim, word: str, why: str) -> Claim:
+    """Return a claim of that word as one of a mere change."""
+    return claim._replace(change=CHANGED, why=f"not called {word}: {why}") if claim.change == word else claim
+
+
+def by(delta: Difference) -> str:
+    """Say which way a figure moved, and how far."""
+    return f"{'rose' if delta.value > 0 else 'fell'} by {abs(delta.value):.2f}"

@@ -1,0 +1,46 @@
+"""Where users say that it went better, rankings by citations and documents for complaints are not worse."""
+
+import pytest
+
+from turnsignal.stream.statistics.claims import claims
+from turnsignal.stream.statistics.intervals import Difference
+
+
+def delta(value: float, p: float = 1e-9) -> Difference:
+    return Difference(value, value - 0.05, value + 0.05, 100, p)
+
+
+def verdicts(deltas: dict[str, Difference]) -> dict[str, str]:
+    return {name: one.change for name, one in claims(deltas, {}, "", 0.01, ("nDCG@5",)).items()}
+
+
+FALLEN = {"nDCG@5": delta(-0.06), "answers_with_documents": delta(-0.05)}
+
+
+@pytest.mark.parametrize(
+    ("users", "verdict"),
+    [
+        ({"clarification_free": delta(0.2)}, "changed"),
+        ({"clarification_free": delta(0.2, 0.2)}, "worse"),
+        ({"clarification_free": delta(-0.2)}, "worse"),
+        ({"clarification_free": delta(0.2), "abandoned": delta(0.3)}, "worse"),
+        ({}, "worse"),
+    ],
+)
+def test_happier_users_say_more_of_retrieval_than_where_what_is_cited_stood(
+    users: dict[str, Difference], verdict: str
+) -> None:
+    said = verdicts(FALLEN | users)
+    assert (said["nDCG@5"], said["answers_with_documents"]) == (verdict, verdict)
+
+
+def test_fewer_complaints_account_for_as_many_documents_and_no_more() -> None:
+    said = verdicts({"answers_with_documents": delta(-0.3), "clarification_free": delta(0.2)})
+    assert said["answers_with_documents"] == "worse"
+
+
+def test_content_that_is_read_less_often_holds_a_gain_back_as_far_as_it_may_explain_it() -> None:
+    read = "coverage(follow_up)"
+    assert verdicts({"clarification_free": delta(0.2), read: delta(-0.05)})["clarification_free"] == "better"
+    assert verdicts({"clarification_free": delta(0.2), read: delta(-0.12)})["clarification_free"] == "changed"
+    assert verdicts({"clarification_free": delta(0.2), "silent": delta(0.05)})["clarification_free"] == "changed"
