@@ -18,13 +18,17 @@ from turnsignal.stream.follow_ups.sentences import opened, tells
 from turnsignal.stream.records.scores import ConversationOutcome
 from turnsignal.stream.text.quoted_lines import own_words
 
-#: what a program writes down in a user's place: "[user left the chat]"
+_WHO, _CHAT = "(?:user|customer|visitor|client)", "(?:chat|session|conversation|window|widget)"
+#: what a program writes down in a user's place: "[user left the chat]", "chat closed by user", "END_SESSION"
 _EVENT = re.compile(
     r"[\[(<*][^\[\]()<>*\n]{0,40}\b(?:left|closed|ended|disconnected|minimi[sz]ed|went (?:away|offline)"
-    r"|is (?:away|idle|inactive|offline))\b[^\[\]()<>*\n]{0,40}[\])>*]",
+    r"|is (?:away|idle|inactive|offline))\b[^\[\]()<>*\n]{0,40}[\])>*]"
+    rf"|{_CHAT}(?: was| has been)? (?:closed|ended|left) by (?:the )?{_WHO}\.?"
+    rf"|(?:the )?{_WHO}(?: has)? (?:left|closed|ended|disconnected)(?: (?:from )?the {_CHAT})?\.?"
+    rf"|(?:end|close|leave|exit)_{_CHAT}|[a-z0-9_]{{0,40}}_(?:opened|closed|ended|left|clicked|dismissed|minimi[sz]ed)",
     re.IGNORECASE,
 )
-VERSION = 8  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
+VERSION = 9  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
 
 #: The score `conversation`; `silent` is unscored.
 VALUES = {

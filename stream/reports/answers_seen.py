@@ -11,6 +11,7 @@ from typing import NamedTuple
 from turnsignal.stream.citations.source_lists import source_lists
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn
 from turnsignal.stream.conversations.pairing import asked as asked_before
+from turnsignal.stream.conversations.state import Limits
 from turnsignal.stream.follow_ups.failures import asks_back, hands_over
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.small_talk import is_reply, is_small_talk, suffices
@@ -18,7 +19,14 @@ from turnsignal.stream.formats.completeness import FIRST_PLAUSIBLE
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
-from turnsignal.stream.reports.logged_otherwise import has_masked_markers, is_logged_again, is_rough
+from turnsignal.stream.reports.logged_otherwise import (
+    FEW_SORTED,
+    are_sorted,
+    has_masked_markers,
+    is_logged_again,
+    is_resumed,
+    is_rough,
+)
 from turnsignal.stream.reports.question_language import match_languages
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
 from turnsignal.stream.statistics.directions import (
@@ -36,8 +44,10 @@ from turnsignal.stream.statistics.directions import (
     LISTED,
     LOGGED_AGAIN,
     MASKED,
+    RESUMED,
     ROUNDED,
     SAME_LANGUAGE,
+    SORTED,
     VOTE,
     WITH_DOCUMENTS,
 )
@@ -45,6 +55,7 @@ from turnsignal.stream.text.leftovers import has_leftovers
 
 _OPEN = 10_000  #: conversations whose last turns are remembered
 _KEPT = 6  #: turns of each
+_IDLE = Limits().idle
 _READ = 400  #: characters of a question, and of the end of an answer
 
 
@@ -187,6 +198,8 @@ class AnswersSeen:
         elif not is_asked:
             seen.unasked.add(turn.turn_id)
         if given:
+            if given >= FEW_SORTED:
+                figures[SORTED] = are_sorted([document.doc_id for document in turn.retrieved])
             figures[LISTED] = bool(source_lists(turn.text))
             figures[DOCUMENTS] = DOCUMENTS_GIVEN.fraction(given)
         if turn.vote is not None:
@@ -203,6 +216,7 @@ class AnswersSeen:
         figures[BEFORE_ASKED] = not questions and given > 0
         begin, end = asked_before(kept, len(kept))
         figures[ASKED_TWICE] = end - begin > 1
+        figures[RESUMED] = is_resumed(kept, begin, end, _IDLE)
         figures[MASKED] = has_masked_markers(turn.text)
         figures[LOGGED_AGAIN] = is_logged_again(kept, len(kept), turn.text[-_READ:], turn.time)
         self._elsewhere.discard(turn.conversation_id)

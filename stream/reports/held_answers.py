@@ -20,7 +20,14 @@ from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
 from turnsignal.stream.reports.closing_habits import closing_question
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
-from turnsignal.stream.reports.logged_otherwise import has_masked_markers, is_logged_again, is_rough
+from turnsignal.stream.reports.logged_otherwise import (
+    FEW_SORTED,
+    are_sorted,
+    has_masked_markers,
+    is_logged_again,
+    is_resumed,
+    is_rough,
+)
 from turnsignal.stream.reports.question_language import match_languages
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
 from turnsignal.stream.reports.worst import WorstExchange
@@ -44,8 +51,10 @@ from turnsignal.stream.statistics.directions import (
     LISTED,
     LOGGED_AGAIN,
     MASKED,
+    RESUMED,
     ROUNDED,
     SAME_LANGUAGE,
+    SORTED,
     WASTED,
     WITH_DOCUMENTS,
 )
@@ -122,6 +131,7 @@ class AnswerReader:
     """Read what answers add to figures under one suite."""
 
     def __init__(self, suite: Suite) -> None:
+        self._idle = suite.limits.idle
         self._suite = suite  # whose rules are compiled where answers are read, not where parts are put together
         self._kept_whole = suite.limits.kept_characters  #: characters of an answer that its follow-up is read with
         self._checks = frozenset(check.name for _, check in suite.parsed_checks)
@@ -157,6 +167,7 @@ class AnswerReader:
         beside[BEFORE_ASKED] = not is_asked and bool(turn.retrieved)
         begin, end = asked(state.kept, index)
         beside[ASKED_TWICE] = end - begin > 1
+        beside[RESUMED] = is_resumed(state.kept, begin, end, self._idle)
         beside[MASKED] = has_masked_markers(turn.text)
         beside[LOGGED_AGAIN] = is_logged_again(state.kept, index, turn.text[: self._kept_whole], turn.time)
         if WITH_DOCUMENTS in beside:
@@ -198,6 +209,8 @@ class AnswerReader:
             figures[DOCUMENTS] = _share_of_documents(len(turn.retrieved))
             if scored.cited:
                 figures[CITATIONS] = _share_of_documents(len(scored.cited))
+            if len(turn.retrieved) >= FEW_SORTED:
+                figures[SORTED] = are_sorted([document.doc_id for document in turn.retrieved])
             if len(turn.retrieved) > 1:
                 figures[CITES_ALL] = WASTED in scored.scorers and not scored.values[scored.scorers.index(WASTED)]
                 if scored.cited:

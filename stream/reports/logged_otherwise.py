@@ -8,12 +8,14 @@ and nothing answers it in a tenth of one with the same words: that tells such a 
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn, asked
 
 #: a marker of a citation in which a part was masked; bounded, on texts of bounded size
 _MASKED = re.compile(r"\[[^\[\]\n]{0,60}(?:<[A-Z_]{2,20}>|\*{3}|X{4}|#{3}|REDACTED|MASKED)[^\[\]\n]{0,40}\]")
 _AT_ONCE = 1.0  #: seconds in which nobody reads an answer and writes the same question again
+FEW_SORTED = 3  #: documents, from which on their order says something: of as many, one in six is sorted by chance
 _COPIED = 0.1  #: seconds in which no answer is made
 
 
@@ -56,3 +58,20 @@ def has_masked_markers(text: str) -> bool:
     (True, False)
     """
     return "[" in text and _MASKED.search(text) is not None
+
+
+def is_resumed(kept: Sequence[KeptTurn], begin: int, end: int, idle: float) -> bool:
+    """Say whether a question came when its conversation had been idle, as where a user's thread never ends.
+
+    begin, end: where its messages stand among the kept turns; idle: seconds.
+    """
+    return 0 < begin < end and kept[begin].time - kept[begin - 1].time > idle
+
+
+def are_sorted(ids: Sequence[str]) -> bool:
+    """Say whether ids stand in their own order, which no search has but by chance.
+
+    >>> are_sorted(["a-1", "a-7", "b-2"]), are_sorted(["b-2", "a-1", "a-7"])
+    (True, False)
+    """
+    return all(one < other for one, other in pairwise(ids))

@@ -218,9 +218,8 @@ class PairedScores:
         free, change = total / max(1.0, n), deltas.get(CLARIFICATION_FREE)
         clarified = 1.0 - min(free, free if change is None else free - change.value)
         around = became.edges.more_alike(was.edges)
-        return record_changes(
-            deltas, known, Circumstances(0.0, 0.0, around, clarified, became.edges.more_cut(was.edges))
-        )
+        cut = became.edges.more_cut(was.edges)
+        return record_changes(deltas, known, Circumstances(0.0, 0.0, around, clarified, cut, self._ranked))
 
     @property
     def _ranked(self) -> tuple[str, ...]:

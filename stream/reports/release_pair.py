@@ -159,7 +159,9 @@ class ReleasePair:
         around = mine.edges.more_alike(theirs.edges)
         free = min((of[CLARIFICATION_FREE].mean.value for of in (old, new) if CLARIFICATION_FREE in of), default=1.0)
         cut = mine.edges.more_cut(theirs.edges)
-        known = Circumstances(mine.other_words(theirs), mine.other_needs(theirs), around, 1.0 - free, cut)
+        known = Circumstances(
+            mine.other_words(theirs), mine.other_needs(theirs), around, 1.0 - free, cut, self._reader.ranked
+        )
         changes = record_changes(differences, beside, known)
         unheard = differences.pop(UNHEARD, None)
         traffic = _traffic(self.after.first_answers, self.before.first_answers)

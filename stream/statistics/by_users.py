@@ -3,13 +3,14 @@
 import math
 from collections.abc import Collection, Mapping
 
-from turnsignal.stream.records.scores import CLARIFICATION_FREE
+from turnsignal.stream.records.scores import CITED_ARTICLE, CLARIFICATION_FREE
 from turnsignal.stream.statistics.claim import Claim, by, withdraw
 from turnsignal.stream.statistics.directions import (
     BETTER,
     BY_USERS,
     CHANGED,
     FAILED,
+    FALL,
     FREE_CONVERSATIONS,
     RISE,
     UNANSWERED_OF_ALL,
@@ -18,8 +19,12 @@ from turnsignal.stream.statistics.directions import (
     WORSE,
 )
 from turnsignal.stream.statistics.intervals import Difference
+from turnsignal.stream.statistics.promise import moved
 
 _CONTENT = 0.125  #: share of those who left without a word before that must be content, now that they speak
+#: Figures that know more of what was found than rankings by citations do.
+SAYS_WORSE = {CITED_ARTICLE: FALL, **WENT_WORSE}
+_SHOWN_BY = 2.0  #: times as far as users say, a ranking falls that was of the first document alone
 _HINT = 0.2  #: p of a gain that stands beside a loss which may come from the same
 #: Of these a fall, or a rise, is no matter of how many users say anything.
 _FEWER_COMPLAIN = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned", FAILED)
@@ -77,18 +82,29 @@ def only_heard(claimed: Mapping[str, Claim], deltas: Mapping[str, Difference]) -
     return "" if fewer_complain else f"silent {by(silent)}"
 
 
-def happier_by(claimed: Mapping[str, Claim], deltas: Mapping[str, Difference]) -> str:
-    """Say by which figure users say that it went better; "" by none.
+def unhappier_by(deltas: Mapping[str, Difference], least_change: float) -> str:
+    """Say by what users, or labels, say that it went worse, be it a hint; "" by nothing."""
+    worse = (name for name, way in SAYS_WORSE.items() if name in deltas and moved(deltas[name], way, least_change))
+    free = deltas.get(CLARIFICATION_FREE)
+    hint = CLARIFICATION_FREE if free is not None and free.value < 0 and free.p <= _HINT else ""
+    name = next(worse, hint)
+    return f"beside {name}, which {'rose' if SAYS_WORSE[name] == RISE else 'fell'}" if name else ""
+
+
+def happier_by(claimed: Mapping[str, Claim], deltas: Mapping[str, Difference], fall: float) -> str:
+    """Say by which figure users, or labels, say that it went better, by half of what another one fell; "" by none.
 
     Where nothing right was found, or nothing but the first document read, an answer cites what came first, which looks
     like a perfect ranking. So little speaks against that: fewer clarifications, by chance in one of ten.
     """
     free = deltas.get(CLARIFICATION_FREE)
-    if free is not None and free.value > 0 and free.p <= _HINT:
-        return f"{CLARIFICATION_FREE} {by(free)}"
-    named = (name for name in WENT_WORSE if name in claimed and claimed[name].change in (BETTER, CHANGED))
-    name = next((name for name in named if WENT_WORSE[name] * deltas[name].value < 0), "")
-    return f"{name} {by(deltas[name])}" if name else ""
+    hint = free is not None and free.value > 0 and free.p <= _HINT
+    named = [name for name in SAYS_WORSE if name in claimed and claimed[name].change in (BETTER, CHANGED)]
+    for name in (CLARIFICATION_FREE, *named) if hint else named:
+        gain = -SAYS_WORSE[name] * deltas[name].value
+        if gain > 0 and fall <= _SHOWN_BY * gain:
+            return f"{name} {by(deltas[name])}"
+    return ""
 
 
 def fewer_complaints(deltas: Mapping[str, Difference]) -> float:

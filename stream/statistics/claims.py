@@ -34,7 +34,15 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 
 from turnsignal.stream.records.scores import CITED, FOLLOW_UP
-from turnsignal.stream.statistics.by_users import WHEREVER, fewer_complaints, happier_by, only_heard, weigh_users
+from turnsignal.stream.statistics.by_users import (
+    SAYS_WORSE,
+    WHEREVER,
+    fewer_complaints,
+    happier_by,
+    only_heard,
+    unhappier_by,
+    weigh_users,
+)
 from turnsignal.stream.statistics.claim import Claim, by, withdraw
 from turnsignal.stream.statistics.closing_habit import ClosingHabit
 from turnsignal.stream.statistics.conversation_length import ConversationLength
@@ -58,7 +66,6 @@ from turnsignal.stream.statistics.directions import (
     SMALL,
     VOTE,
     WASTED,
-    WENT_WORSE,
     WITH_DOCUMENTS,
     WORSE,
     coverage_name,
@@ -161,14 +168,15 @@ def claims(
             if change.accounts_for(name, deciding[name]):
                 claim = claimed[name] if change.hides else withdraw(claimed[name], WORSE, change.why)
                 claimed[name] = withdraw(claim, BETTER, change.why)
-    unhappier = any(claimed[name].change == WORSE for name in WENT_WORSE if name in claimed)
-    happier = "" if unhappier else happier_by(claimed, deciding)
+    unhappier = any(claimed[name].change == WORSE for name in SAYS_WORSE if name in claimed)
+    happier = {} if unhappier else {name: happier_by(claimed, deciding, abs(deciding[name].value)) for name in claimed}
     for name in claimed.keys() & set(ranked):
-        why = ranked_nothing or by_other_numbers(deciding, name) or ("" if unhappier else by_place or happier)
+        why = ranked_nothing or by_other_numbers(deciding, name) or ("" if unhappier else by_place or happier[name])
         if why or (why := _cited_otherwise_before(claimed, deciding, name)):
             claimed[name] = withdraw(claimed[name], WORSE, why)
-    if happier and WITH_DOCUMENTS in claimed and abs(deltas[WITH_DOCUMENTS].value) <= fewer_complaints(deciding):
-        claimed[WITH_DOCUMENTS] = withdraw(claimed[WITH_DOCUMENTS], WORSE, happier)  # complaints are looked up, too
+    if happier.get(WITH_DOCUMENTS) and abs(deltas[WITH_DOCUMENTS].value) <= fewer_complaints(deciding):
+        # Complaints are looked up, too.
+        claimed[WITH_DOCUMENTS] = withdraw(claimed[WITH_DOCUMENTS], WORSE, happier[WITH_DOCUMENTS])
     for name in claimed.keys() - _OF_ALL_PARTS:
         if why := _by_parts(deciding, name):
             claimed[name] = withdraw(withdraw(claimed[name], WORSE, why), BETTER, why)
@@ -284,9 +292,7 @@ def _beside(deltas: Mapping[str, Difference], primary: str, least_change: float)
     bad = {RISE: ways[0] == WORSE, FALL: ways[1] == WORSE}
     if primary in deltas and any(bad[way] and moved(deltas[primary], way, least_change) for way in bad):
         return "beside a worse primary"
-    worse = (name for name, way in WENT_WORSE.items() if name in deltas and moved(deltas[name], way, least_change))
-    name = next(worse, "")
-    return f"beside {name}, which {'rose' if WENT_WORSE[name] == RISE else 'fell'}" if name else ""
+    return unhappier_by(deltas, least_change)
 
 
 def _is_loss(name: str, delta: Difference, least_change: float) -> bool:

@@ -23,9 +23,23 @@ ROUNDED = "stamped_roughly"  #: share of answers whose times are whole minutes, 
 ASKED_TWICE = "asked_in_a_row"  #: share of answers to several messages of a user, with no answer between them
 MASKED = "masked_markers"  #: share of answers in which a part of a citation's marker was masked
 LISTED = "sources_listed"  #: share of answers out of documents that end with a list of sources, which cites nothing
+SORTED = "documents_sorted"  #: share of answers out of three documents or more that stand in the order of their ids
+RESUMED = "resumed"  #: share of answers to a question that came when their conversation had been idle
 BEGUN_BEHIND = "begun_with_thanks"  #: share of conversations whose first message that is answered is a thanks or leave
 #: what is written down otherwise, and no matter of the release
-OF_THE_RECORD = (FOLLOWED, BEFORE_ASKED, BEGUN_BEHIND, LOGGED_AGAIN, ELSEWHERE, ROUNDED, ASKED_TWICE, MASKED, LISTED)
+OF_THE_RECORD = (
+    FOLLOWED,
+    BEFORE_ASKED,
+    BEGUN_BEHIND,
+    LOGGED_AGAIN,
+    ELSEWHERE,
+    ROUNDED,
+    ASKED_TWICE,
+    MASKED,
+    LISTED,
+    SORTED,
+    RESUMED,
+)
 WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
 SAME_LANGUAGE = (
     "same_language"  #: share of answers in the language of the message that they answer, where both are told
@@ -90,7 +104,9 @@ LEAST = {
     CITATIONS: 0.032,
     QUESTIONS: 0.032,
     BEFORE_ASKED: 0.1,
-    BEGUN_BEHIND: 0.03,
+    BEGUN_BEHIND: 0.06,
+    SORTED: 0.2,
+    RESUMED: 0.05,
     LOGGED_AGAIN: 0.05,
     ELSEWHERE: 0.1,
     ROUNDED: 0.1,

@@ -6,7 +6,7 @@ again. And where other questions are asked, more or fewer of them need documents
 may have moved is neither better nor worse for that.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION
@@ -28,8 +28,10 @@ from turnsignal.stream.statistics.directions import (
     LISTED,
     LOGGED_AGAIN,
     MASKED,
+    RESUMED,
     RISE,
     ROUNDED,
+    SORTED,
     UNANSWERED_OF_ALL,
     WITH_DOCUMENTS,
     coverage_name,
@@ -88,7 +90,7 @@ class Circumstances(NamedTuple):
     words: how far the share of first questions with a word moved most; needs: by how much more of them are of those
     that get documents; around: by how much more of the first answers begin or end with one sentence, and which;
     clarified: share of follow-ups that ask to clarify, of the side with more; cut: by how much more of the first
-    answers are cut off at one length.
+    answers are cut off at one length; ranked: figures that depend on the order of documents.
     """
 
     words: float = 0.0
@@ -96,6 +98,7 @@ class Circumstances(NamedTuple):
     around: tuple[float, str] = 0.0, ""
     clarified: float = 0.0
     cut: float = 0.0
+    ranked: Collection[str] = ()
 
 
 def record_changes(
@@ -119,6 +122,8 @@ def record_changes(
         _stamped(beside),
         _unmarked(beside, known.cut),
         _kept_out(deltas),
+        _sorted(beside, known.ranked),
+        _resumed(beside, known.clarified),
         _unlogged(deltas, beside),
         others,
         _around(deltas, *known.around),
@@ -256,6 +261,30 @@ def _kept_out(deltas: Mapping[str, Difference]) -> RecordChange | None:
     gone = share_gone(given)
     why = f"{gone:.0%} {'fewer' if way == FALL else 'more'} documents stand behind answers: are all of them logged?"
     return RecordChange(why, dict.fromkeys((DANGLING, _RESOLVES), gone))
+
+
+def _sorted(beside: Mapping[str, Difference], ranked: Collection[str]) -> RecordChange | None:
+    in_order = beside.get(SORTED)
+    way = _which_way(in_order, LEAST[SORTED])
+    if in_order is None or not way:
+        return None
+    why = f"{'more' if way == RISE else 'fewer'} answers have their documents in the order of the ids"
+    note = _note(in_order, f"{why}, {abs(in_order.value):.0%} of them: is that the order in which they were found?")
+    return RecordChange(why, dict.fromkeys(ranked, 1.0), note)
+
+
+def _resumed(beside: Mapping[str, Difference], clarified: float) -> RecordChange | None:
+    """Tell users who complain less from questions of another day that stand behind an answer, and do not complain."""
+    later = beside.get(RESUMED)
+    way = _which_way(later, LEAST[RESUMED])
+    if later is None or not way:
+        return None
+    by = abs(later.value)
+    why = f"{by:.0%} {'more' if way == RISE else 'fewer'} questions come when their conversation had been idle"
+    read = dict.fromkeys((FOLLOW_UP, FOLLOW_UP_PRECISION), _OF_REPLIES * by * (clarified + _READ_AS_GOOD))
+    most = {**dict.fromkeys(_BY_CONVERSATION, 1.0), **read, CLARIFICATION_FREE: _OF_REPLIES * by * clarified}
+    note = _note(later, f"{why}: does a user's thread count as one conversation?")
+    return RecordChange(why, most, note, by_chance=True)
 
 
 def _others_asked(words: float, *, hidden: bool) -> RecordChange | None:

@@ -35,6 +35,17 @@ def test_happier_users_say_more_of_retrieval_than_where_what_is_cited_stood(
     assert (said["nDCG@5"], said["answers_with_documents"]) == (verdict, verdict)
 
 
+def test_a_ranking_that_fell_much_further_than_users_say_is_worse() -> None:
+    assert verdicts({"nDCG@5": delta(-0.6), "clarification_free": delta(0.2)})["nDCG@5"] == "worse"
+    assert verdicts({"nDCG@5": delta(-0.3), "cited_article": delta(0.2)})["nDCG@5"] == "changed"
+
+
+def test_a_ranking_that_rose_beside_wrong_articles_or_a_hint_of_complaints_is_not_better() -> None:
+    assert verdicts({"nDCG@5": delta(0.2)})["nDCG@5"] == "better"
+    assert verdicts({"nDCG@5": delta(0.2), "cited_article": delta(-0.2)})["nDCG@5"] == "changed"
+    assert verdicts({"nDCG@5": delta(0.2), "clarification_free": delta(-0.1, 0.15)})["nDCG@5"] == "changed"
+
+
 def test_fewer_complaints_account_for_as_many_documents_and_no_more() -> None:
     said = verdicts({"answers_with_documents": delta(-0.3), "clarification_free": delta(0.2)})
     assert said["answers_with_documents"] == "worse"

@@ -19,7 +19,7 @@ NOBODY_HEARD = {"coverage(follow_up)": delta(-0.5), "silent": delta(0.5), "resol
 def verdicts(
     deltas: dict[str, Difference], words: float = 0.0, needs: float = 0.0, around: float = 0.0, **beside: Difference
 ) -> dict[str, str]:
-    known = Circumstances(words, needs, (around, "hello!"), clarified=0.2)
+    known = Circumstances(words, needs, (around, "hello!"), clarified=0.2, ranked=("nDCG@5",))
     changes = record_changes(deltas, beside, known)
     return {name: one.change for name, one in claims(deltas, {}, "", 0.01, (), changes=changes).items()}
 
@@ -143,6 +143,19 @@ def test_citations_of_documents_that_are_no_longer_logged_are_not_invented() -> 
     assert (said["dangling"], said["citation.resolves"], said["failed"]) == ("changed", "changed", "worse")
     assert verdicts(deltas | {"dangling": delta(0.5)})["dangling"] == "worse", "more than are missing"
     assert verdicts(deltas | {"documents": delta(0.0)})["dangling"] == "worse"
+
+
+def test_documents_in_the_order_of_their_ids_are_in_no_order_of_a_search() -> None:
+    deltas = {"nDCG@5": delta(-0.2), "failed": delta(0.2)}
+    assert verdicts(deltas, documents_sorted=delta(0.9)) == {"nDCG@5": "changed", "failed": "worse"}
+    assert verdicts(deltas, documents_sorted=delta(0.1))["nDCG@5"] == "worse"
+
+
+def test_questions_of_another_day_behind_an_answer_do_not_complain_of_it() -> None:
+    deltas = {"clarification_free": delta(0.08), "resolved": delta(0.3), "failed": delta(0.2)}
+    said = verdicts(deltas, resumed=delta(0.3))
+    assert said == {"clarification_free": "changed", "resolved": "changed", "failed": "worse"}
+    assert verdicts({"clarification_free": delta(-0.3)}, resumed=delta(0.3))["clarification_free"] == "worse"
 
 
 def test_messages_with_a_conversation_each_are_no_users_who_leave() -> None:
