@@ -16,6 +16,8 @@ from turnsignal.stream.follow_ups.sentences import WORDS
 from turnsignal.stream.text.quoted_lines import own_words
 from turnsignal.stream.text.wordplay import words_of
 
+_NOTHING = WORDS["greeting"] | WORDS["small_talk"]
+
 
 def is_small_talk(kept: Sequence[KeptTurn], rules: FollowUpRules) -> bool:
     """Say whether the last messages of a user ask for nothing; kept: turns before the answer, which may be others."""
@@ -26,7 +28,7 @@ def is_small_talk(kept: Sequence[KeptTurn], rules: FollowUpRules) -> bool:
     words = words_of(text.casefold())
     if not words:
         return False  # a text that was hidden ("***") may have asked anything
-    if all(word in WORDS["small_talk"] or not any(map(str.isalpha, word)) for word in words):
+    if all(word in _NOTHING or not any(map(str.isalpha, word)) for word in words):
         return True
     answered = next((at for at in range(begin - 1, -1, -1) if kept[at].role == ASSISTANT), None)
     return _closes(Exchange("", "", text) if answered is None else exchange(kept, answered, text), rules)
@@ -35,11 +37,13 @@ def is_small_talk(kept: Sequence[KeptTurn], rules: FollowUpRules) -> bool:
 def is_reply(text: str, rules: FollowUpRules) -> bool:
     """Say whether a text thanks or takes leave, as what stands behind an answer does, and no first message.
 
-    >>> is_reply("Thanks, that worked!", FollowUpRules()), is_reply("Hello!", FollowUpRules())
+    >>> is_reply("Thanks, that worked!", FollowUpRules()), is_reply("Good morning!", FollowUpRules())
     (True, False)
     """
     text = own_words(text)
-    return len(text) <= CLOSING and "?" not in text and _closes(Exchange("", "", text), rules)
+    if len(text) > CLOSING or "?" in text or all(word in WORDS["greeting"] for word in words_of(text.casefold())):
+        return False
+    return _closes(Exchange("", "", text), rules)
 
 
 def _closes(around: Exchange, rules: FollowUpRules) -> bool:

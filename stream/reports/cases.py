@@ -241,11 +241,14 @@ def compare_cases(
     for case, mine, theirs in pairs.pairs:
         pair = f"{mine} · {theirs}"
         scores.add(first.as_row(case, mine, pair), second.as_row(case, theirs, pair))
-        for side, answer in zip(
-            scores.first_answers, (first.first_answer(mine), second.first_answer(theirs)), strict=True
-        ):
+        answers = first.first_answer(mine), second.first_answer(theirs)
+        for side, answer in zip(scores.first_answers, answers, strict=True):
             if answer is not None and case not in counted:
                 side.add(answer)
+        found = [answer.documents for answer in answers if answer is not None and answer.documents]
+        if len(found) == len(answers):
+            scores.searches[0] += found[0] == found[1]
+            scores.searches[1] += 1
         counted.add(case)
     scores.since, scores.until = min(first.since, second.since), max(first.until, second.until)
     return scores

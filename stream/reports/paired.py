@@ -38,12 +38,14 @@ from turnsignal.stream.statistics.directions import (
     WASTED,
     coverage_name,
 )
-from turnsignal.stream.statistics.intervals import Clusters, Difference, rule_of_three, t_quantile, t_tails
+from turnsignal.stream.statistics.intervals import Clusters, Difference
+from turnsignal.stream.statistics.paired_difference import paired_difference
 from turnsignal.stream.statistics.rankings import cited_by_place, said_nothing, says_nothing
 from turnsignal.stream.statistics.record_changes import Circumstances, RecordChange, record_changes
 from turnsignal.stream.statistics.sample_size import least_shown, level_of
 
 IDENTICAL, EQUIVALENT, TOO_FEW = "identical", "equivalent", "too few conversations to compare"
+_NEARLY = 0.9  #: share of cases in which both found the same, so that another ranking is only how answers cite
 SHOWN = 10  #: conversations that moved most
 
 
@@ -91,6 +93,7 @@ class PairedScores:
         self.rows = 0
         self.exchanges = 0
         self.first_answers = FirstAnswers(), FirstAnswers()
+        self.searches = [0, 0]  #: cases whose documents are the same, in one order; cases with documents on both sides
         self._same_suite = same_suite
         self._missing = missing
         self._afterwards: defaultdict[str, list[float]] = defaultdict(_zeros)  # what came of figures: how many, and sum
@@ -250,6 +253,12 @@ class PairedScores:
             given = SCALES[DOCUMENTS].value(total / n - paired_difference(_clusters(sums)).value)
         return said_nothing(was.same_documents(became) if enough else None, given)
 
+    def _cited_alike(self) -> str:
+        same, both = self.searches
+        if not both or same < _NEARLY * both:
+            return ""
+        return f"the same documents came, in one order, in {same:,} of {both:,}"
+
     def _cited_by_place(self) -> str:
         if not (sums := self._sums.get(CITES_TOP)):
             return ""
@@ -304,34 +313,12 @@ class PairedScores:
             unranked=self._says_nothing(minimum),
             ranked_nothing=self._said_nothing(minimum),
             by_place=self._cited_by_place(),
+            cited_alike=self._cited_alike(),
             lacking=self._missing.lacking(least_change),
             unheard=paired_difference(_clusters(unheard)) if unheard else None,
             changes=self._record_changes(enough),
         )
         return {name: _revise(named.get(name), delta, least_change, SCALES.get(name)) for name, delta in deltas.items()}
-
-
-def paired_difference(sums: Clusters, step: float = 0.0) -> Difference:
-    """Return the mean of differences from −1 to 1 within conversations, with its interval by t.
-
-    Differences that are all the same leave no spread to judge by. All 0, they are no difference, and p is 1; else the
-    widest that a mean of so many conversations can have is taken, or, on a scale whose ends hardly anything reaches,
-    that as many as may do so unseen differ by `step`.
-    """
-    n, mean = round(sums.n), sums.total / sums.turns
-    meat = sums.total2 - 2 * mean * sums.cross + mean * mean * sums.turns2
-    if not sums.total2:
-        return Difference(0.0, 0.0, 0.0, n, 1.0)
-    # A few long conversations among many short ones say as much as so many of equal length (Kish): with n in its place,
-    # 7 % of 30 conversations that do not differ were called different, instead of 5 %.
-    alike = sums.turns**2 / sums.turns2
-    if n < 2 or meat <= 1e-12 * sums.turns2:
-        error = step * math.sqrt(rule_of_three(n) / n) or math.sqrt(abs(mean) * max(0.0, 1 - abs(mean)) / n) or 1 / n
-    else:
-        error = math.sqrt(meat * alike / (alike - 1)) / sums.turns
-    degrees = max(1, round(alike) - 1)
-    half = t_quantile(degrees) * error
-    return Difference(mean, max(-1.0, mean - half), min(1.0, mean + half), n, t_tails(abs(mean) / error, degrees))
 
 
 def _weight(before: Row, after: Row) -> float:

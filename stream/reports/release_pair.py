@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from turnsignal.stream.pipeline.scoring import FOLLOW_UPS
-from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, FREE_OUTCOMES
+from turnsignal.stream.records.scores import CITED_ARTICLE, CLARIFICATION_FREE, FOLLOW_UP, FREE_OUTCOMES
 from turnsignal.stream.reports.closing_habits import closing_habit
 from turnsignal.stream.reports.first_answers import FirstAnswers, share_of_length
 from turnsignal.stream.reports.release_figures import (
@@ -173,7 +173,7 @@ class ReleasePair:
             primary,
             least_change,
             self._reader.ranked,
-            unranked=unranked,
+            unranked=unranked or _unsaid(differences),
             ranked_nothing=self._said_nothing(),
             by_place=self._cited_by_place(),
             unheard=unheard,
@@ -317,6 +317,11 @@ def _drift(deltas: dict[str, Difference], before: ReleaseTotals, after: ReleaseT
         return ""
     deltas[ANSWER_SECONDS] = delta._replace(p=max(delta.p, step.p))
     return "answers change their speed with the hour within each release, too" if delta.p <= PROMISE < step.p else ""
+
+
+def _unsaid(deltas: Mapping[str, Difference]) -> str:
+    """Say that neither users nor labels say anything of what rankings by citations rest on; "" where one does."""
+    return "" if {CLARIFICATION_FREE, CITED_ARTICLE} & deltas.keys() else "no follow-up and no label says so, too"
 
 
 def _has_none(name: str, new: Mapping[str, ReleaseFigure], old: Mapping[str, ReleaseFigure]) -> bool:

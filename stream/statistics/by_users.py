@@ -19,13 +19,12 @@ from turnsignal.stream.statistics.directions import (
     WORSE,
 )
 from turnsignal.stream.statistics.intervals import Difference
-from turnsignal.stream.statistics.promise import moved
+from turnsignal.stream.statistics.promise import PROMISE, moved
 
 _CONTENT = 0.125  #: share of those who left without a word before that must be content, now that they speak
 #: Figures that know more of what was found than rankings by citations do.
 SAYS_WORSE = {CITED_ARTICLE: FALL, **WENT_WORSE}
-_SHOWN_BY = 2.0  #: times as far as users say, a ranking falls that was of the first document alone
-_HINT = 0.2  #: p of a gain that stands beside a loss which may come from the same
+_SHOWN_BY = 2.0  #: times as far as labels or users say, a ranking moves that is of the first document alone
 #: Of these a fall, or a rise, is no matter of how many users say anything.
 _FEWER_COMPLAIN = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned", FAILED)
 #: Nobody answered them: that is the release's, wherever they came from.
@@ -83,33 +82,31 @@ def only_heard(claimed: Mapping[str, Claim], deltas: Mapping[str, Difference]) -
 
 
 def unhappier_by(deltas: Mapping[str, Difference], least_change: float) -> str:
-    """Say by what users, or labels, say that it went worse, be it a hint; "" by nothing."""
+    """Say by what users, or labels, say that it went worse; "" by nothing."""
     worse = (name for name, way in SAYS_WORSE.items() if name in deltas and moved(deltas[name], way, least_change))
-    free = deltas.get(CLARIFICATION_FREE)
-    hint = CLARIFICATION_FREE if free is not None and free.value < 0 and free.p <= _HINT else ""
-    name = next(worse, hint)
+    name = next(worse, "")
     return f"beside {name}, which {'rose' if SAYS_WORSE[name] == RISE else 'fell'}" if name else ""
 
 
-def happier_by(claimed: Mapping[str, Claim], deltas: Mapping[str, Difference], fall: float) -> str:
-    """Say by which figure users, or labels, say that it went better, by half of what another one fell; "" by none.
+def contradicted_by(deltas: Mapping[str, Difference], gain: float) -> str:
+    """Say by what labels, else users, point to the other side than a ranking by citations, and half as far; "" by none.
 
-    Where nothing right was found, or nothing but the first document read, an answer cites what came first, which looks
-    like a perfect ranking. So little speaks against that: fewer clarifications, by chance in one of ten.
+    gain: by how much it got better, or less than 0. Where nothing right was found, or nothing but the first document
+    read, an answer cites what came first, which looks like a perfect ranking; so an estimate is enough to speak
+    against it.
     """
-    free = deltas.get(CLARIFICATION_FREE)
-    hint = free is not None and free.value > 0 and free.p <= _HINT
-    named = [name for name in SAYS_WORSE if name in claimed and claimed[name].change in (BETTER, CHANGED)]
-    for name in (CLARIFICATION_FREE, *named) if hint else named:
-        gain = -SAYS_WORSE[name] * deltas[name].value
-        if gain > 0 and fall <= _SHOWN_BY * gain:
-            return f"{name} {by(deltas[name])}"
+    for name in (CITED_ARTICLE, CLARIFICATION_FREE):
+        if name in deltas:
+            witness = deltas[name]
+            against = witness.value * gain < 0 and abs(gain) <= _SHOWN_BY * abs(witness.value)
+            return f"{name} {by(witness)}" if against else ""
     return ""
 
 
 def fewer_complaints(deltas: Mapping[str, Difference]) -> float:
-    """Return by how much fewer follow-ups ask to clarify; 0 where no fewer do."""
-    return max(0.0, deltas[CLARIFICATION_FREE].value) if CLARIFICATION_FREE in deltas else 0.0
+    """Return by how much fewer follow-ups ask to clarify; 0 where no fewer are shown to."""
+    free = deltas.get(CLARIFICATION_FREE)
+    return max(0.0, free.value) if free is not None and free.p <= PROMISE else 0.0
 
 
 def _went_well(deltas: Mapping[str, Difference]) -> float:

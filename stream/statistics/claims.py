@@ -37,8 +37,8 @@ from turnsignal.stream.records.scores import CITED, FOLLOW_UP
 from turnsignal.stream.statistics.by_users import (
     SAYS_WORSE,
     WHEREVER,
+    contradicted_by,
     fewer_complaints,
-    happier_by,
     only_heard,
     unhappier_by,
     weigh_users,
@@ -95,6 +95,7 @@ def claims(
     unranked: str = "",
     ranked_nothing: str = "",
     by_place: str = "",
+    cited_alike: str = "",
     lacking: str = "",
     unheard: Difference | None = None,
     shifted: str = "",
@@ -109,7 +110,8 @@ def claims(
     deltas: after − before of every figure; coverages: of the share of answers that a figure could score; primary: the
     name of one figure; least_change: the smallest difference that is worth naming; ranked: figures that depend on which
     documents there are to cite; unranked: why those say nothing, as `says_nothing` has it; ranked_nothing: why those of
-    before did not; by_place: the same, unless users say that it went worse; lacking: what there is no record of
+    before did not; by_place: the same, unless users say that it went worse; cited_alike: why they say nothing of
+    either, such as that both found the same; lacking: what there is no record of
     afterwards, so that nothing is known to be better, "" for nothing; unheard: after − before of `UNHEARD`; shifted:
     how the traffic moved between parts such as platforms, "" where it did not; within: the differences within those
     parts then, which decide in the place of those of all; parts: which ones; habit: what one side may owe to asking in
@@ -169,14 +171,18 @@ def claims(
                 claim = claimed[name] if change.hides else withdraw(claimed[name], WORSE, change.why)
                 claimed[name] = withdraw(claim, BETTER, change.why)
     unhappier = any(claimed[name].change == WORSE for name in SAYS_WORSE if name in claimed)
-    happier = {} if unhappier else {name: happier_by(claimed, deciding, abs(deciding[name].value)) for name in claimed}
     for name in claimed.keys() & set(ranked):
-        why = ranked_nothing or by_other_numbers(deciding, name) or ("" if unhappier else by_place or happier[name])
+        why = ranked_nothing or by_other_numbers(deciding, name) or ("" if unhappier else by_place)
         if why or (why := _cited_otherwise_before(claimed, deciding, name)):
             claimed[name] = withdraw(claimed[name], WORSE, why)
-    if happier.get(WITH_DOCUMENTS) and abs(deltas[WITH_DOCUMENTS].value) <= fewer_complaints(deciding):
-        # Complaints are looked up, too.
-        claimed[WITH_DOCUMENTS] = withdraw(claimed[WITH_DOCUMENTS], WORSE, happier[WITH_DOCUMENTS])
+        high = DIRECTIONS.get(family(name), HIGH) == HIGH
+        why = cited_alike or contradicted_by(deciding, deciding[name].value if high else -deciding[name].value)
+        if why:
+            claim = claimed[name] if unhappier and not cited_alike else withdraw(claimed[name], WORSE, why)
+            claimed[name] = withdraw(claim, BETTER, why)
+    if WITH_DOCUMENTS in claimed and abs(deltas[WITH_DOCUMENTS].value) <= (fewer := fewer_complaints(deciding)):
+        why = f"{fewer:.2f} fewer follow-ups ask again, which is answered out of documents, too"
+        claimed[WITH_DOCUMENTS] = withdraw(claimed[WITH_DOCUMENTS], WORSE, why)
     for name in claimed.keys() - _OF_ALL_PARTS:
         if why := _by_parts(deciding, name):
             claimed[name] = withdraw(withdraw(claimed[name], WORSE, why), BETTER, why)

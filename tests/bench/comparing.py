@@ -31,10 +31,11 @@ from turnsignal.agents.files.sample import write_sample
 from turnsignal.agents.files.simulating import write_simulation
 from turnsignal.agents.kafka.topics import create_topics, topic_names
 from turnsignal.agents.settings import Settings
-from turnsignal.stream.reports.paired import PairedScores, paired_difference
+from turnsignal.stream.reports.paired import PairedScores
 from turnsignal.stream.simulation import Traffic
 from turnsignal.stream.statistics.directions import BETTER, CHANGED, WORSE
 from turnsignal.stream.statistics.intervals import Clusters, clustered_mean, wilson
+from turnsignal.stream.statistics.paired_difference import paired_difference
 
 SCORERS = ("nDCG@5", "compliance", "follow_up", "cited", "routing", "dangling", "citation.format", "platform.web")
 CONVERSATIONS = 60  #: of one simulated comparison

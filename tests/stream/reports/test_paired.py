@@ -13,7 +13,6 @@ from turnsignal.stream.reports.paired import (
     IDENTICAL,
     TOO_FEW,
     PairedScores,
-    paired_difference,
 )
 from turnsignal.stream.reports.paired_rows import pair_rows, replaced_rows
 from turnsignal.stream.reports.planned_traffic import plan
@@ -21,6 +20,7 @@ from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN
 from turnsignal.stream.statistics.claims import claims
 from turnsignal.stream.statistics.directions import BETTER, CHANGED, WORSE
 from turnsignal.stream.statistics.intervals import Clusters, Difference
+from turnsignal.stream.statistics.paired_difference import paired_difference
 from turnsignal.stream.statistics.sample_size import conversations_needed, least_shown, level_of
 
 
