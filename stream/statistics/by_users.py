@@ -24,7 +24,9 @@ from turnsignal.stream.statistics.promise import PROMISE, moved
 _CONTENT = 0.125  #: share of those who left without a word before that must be content, now that they speak
 #: Figures that know more of what was found than rankings by citations do.
 SAYS_WORSE = {CITED_ARTICLE: FALL, **WENT_WORSE}
-_SHOWN_BY = 2.0  #: times as far as labels or users say, a ranking moves that is of the first document alone
+#: Times as far as labels or users say, a ranking falls, or rises, that is of the first document alone. Nothing that is
+#: better by what is cited is so without them, so less of them speaks against it.
+_FALLS_BY, _RISES_BY = 2.0, 10.0
 #: Of these a fall, or a rise, is no matter of how many users say anything.
 _FEWER_COMPLAIN = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned", FAILED)
 #: Nobody answered them: that is the release's, wherever they came from.
@@ -89,7 +91,7 @@ def unhappier_by(deltas: Mapping[str, Difference], least_change: float) -> str:
 
 
 def contradicted_by(deltas: Mapping[str, Difference], gain: float) -> str:
-    """Say by what labels, else users, point to the other side than a ranking by citations, and half as far; "" by none.
+    """Say by what labels, else users, point to the other side than a ranking by citations, and far enough; "" by none.
 
     gain: by how much it got better, or less than 0. Where nothing right was found, or nothing but the first document
     read, an answer cites what came first, which looks like a perfect ranking; so an estimate is enough to speak
@@ -98,7 +100,8 @@ def contradicted_by(deltas: Mapping[str, Difference], gain: float) -> str:
     for name in (CITED_ARTICLE, CLARIFICATION_FREE):
         if name in deltas:
             witness = deltas[name]
-            against = witness.value * gain < 0 and abs(gain) <= _SHOWN_BY * abs(witness.value)
+            times = _RISES_BY if gain > 0 else _FALLS_BY
+            against = witness.value * gain < 0 and abs(gain) <= times * abs(witness.value)
             return f"{name} {by(witness)}" if against else ""
     return ""
 
