@@ -213,6 +213,26 @@ def test_two_systems_that_cite_other_numbers_of_the_same_documents_retrieve_alik
     assert named["wasted_context"]["verdict"] == "changed"
 
 
+@pytest.mark.parametrize(("in_order", "verdict"), [(True, "changed"), (False, "worse")])
+def test_two_systems_that_found_the_same_do_not_retrieve_worse_whatever_they_cite(in_order: bool, verdict: str) -> None:
+    documents = [{"doc_id": f"d{at}"} for at in (3, 1, 2)]
+    sides = []
+    for given in (documents, documents if in_order else documents[::-1]):
+        about = {"turn_id": "a1", "timestamp": "2026-01-05T10:00:00Z", "retrieved": given}
+        answered = [(turn(f"{n}", f"Question {n}?"), turn(f"{n}", "Open it.", "assistant", **about)) for n in range(60)]
+        sides.append(system(*(line for lines in answered for line in lines)))
+    known, of = pair_cases(*sides), []
+    for place, (cases, ndcg) in enumerate(zip(sides, (0.8, 0.6), strict=True), 1):
+        rows = ConversationRows((pair[place] for pair in known.pairs), cases.answers.by_conversation, "nDCG@5")
+        for pair in known.pairs:
+            rows.add(row(str(pair[place]), **{"nDCG@5": ndcg}))
+        of.append(rows)
+    named = compare_cases(known, *of, same_suite=True).as_json("nDCG@5", 0.01, 30)["figures"]
+    assert named["nDCG@5"]["verdict"] == verdict
+    if in_order:
+        assert named["nDCG@5"]["why"].endswith("the same documents came, in one order, in 60 of 60")
+
+
 def test_a_case_that_is_asked_again_is_one_first_answer() -> None:
     about = {"turn_id": "a1", "timestamp": "2026-01-05T10:00:00Z"}
     sides = [
