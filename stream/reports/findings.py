@@ -243,6 +243,10 @@ def _not_compared(summary: Mapping[str, Any], compared: Sequence[Finding]) -> Fi
     releases = {row["version"] for row in rows}
     if len(releases) == 1:
         return None
+    names = [(row.get("assistant", DEFAULT_ASSISTANT), row["version"] or "no version") for row in rows]
+    if len(dict(names)) == len(names):
+        which = listed([" ".join(name) for name in names[:_CHECKS_NAMED]], len(names))
+        return Finding("note", f"releases are not compared: each assistant has one ({which}); was one renamed?")
     few = min((row for row in rows if "not_compared" in row), key=lambda row: row["conversations"], default=None)
     if few is None:
         return Finding("note", "releases are not compared")

@@ -106,6 +106,14 @@ def test_releases_that_are_too_small_to_compare_are_named_and_one_release_is_no_
     assert sentences(same) == ["no change shown from one release to the next in 2 figures"]
 
 
+def test_an_assistant_that_was_renamed_with_its_release_is_said_to_be_another_one() -> None:
+    rows = [
+        {"assistant": name, "version": version, "conversations": 60} for name, version in (("a", "v1"), ("b", "v2"))
+    ]
+    said = sentences(quality=rows)
+    assert "releases are not compared: each assistant has one (a v1 and b v2); was one renamed?" in said
+
+
 def test_without_a_release_to_name_it_says_how_users_fared() -> None:
     scores = [
         {"scorer": "clarification_free", "n": 30, "mean": 0.8},
