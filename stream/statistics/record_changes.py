@@ -27,6 +27,7 @@ from turnsignal.stream.statistics.directions import (
     LEAST,
     LISTED,
     LOGGED_AGAIN,
+    LOWERED,
     MASKED,
     RESUMED,
     RISE,
@@ -40,6 +41,11 @@ from turnsignal.stream.statistics.intervals import Difference
 from turnsignal.stream.statistics.promise import moved
 from turnsignal.stream.statistics.rankings import share_gone
 
+_UNMARKED = {
+    LISTED: "end with a list of sources",
+    MASKED: "have citations of which a part is masked",
+    LOWERED: "have no capital letter",
+}  #: how answers may be written down so that what they cite is not known
 _RESOLVES, _COMPLIANCE = "citation.resolves", "compliance"
 _MUCH = 0.1  #: share of answers, from which on a record that changed is said
 _SURE = (
@@ -241,7 +247,7 @@ def _unlogged(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]
 def _unmarked(beside: Mapping[str, Difference], cut: float) -> RecordChange | None:
     """Tell answers that do not cite from those whose citations stand in a list, or were cut off or masked."""
     by, why = cut, "are cut off at one length"
-    for name, ways in ((LISTED, "end with a list of sources"), (MASKED, "have citations of which a part is masked")):
+    for name, ways in _UNMARKED.items():
         moved_to = beside.get(name)
         if moved_to is not None and _which_way(moved_to, LEAST[name]):
             by, why = moved_to.value, ways
@@ -260,7 +266,7 @@ def _kept_out(deltas: Mapping[str, Difference]) -> RecordChange | None:
         return None
     gone = share_gone(given)
     why = f"{gone:.0%} {'fewer' if way == FALL else 'more'} documents stand behind answers: are all of them logged?"
-    return RecordChange(why, dict.fromkeys((DANGLING, _RESOLVES), gone))
+    return RecordChange(why, dict.fromkeys((CITED, DANGLING, _RESOLVES), gone))
 
 
 def _sorted(beside: Mapping[str, Difference], ranked: Collection[str]) -> RecordChange | None:
