@@ -43,6 +43,7 @@ from turnsignal.stream.statistics.directions import (
     LEFTOVERS,
     LISTED,
     LOGGED_AGAIN,
+    LOWERED,
     MASKED,
     RESUMED,
     ROUNDED,
@@ -200,6 +201,7 @@ class AnswersSeen:
         if given:
             if given >= FEW_SORTED:
                 figures[SORTED] = are_sorted([document.doc_id for document in turn.retrieved])
+            figures[LOWERED] = turn.text.islower()
             figures[LISTED] = bool(source_lists(turn.text))
             figures[DOCUMENTS] = DOCUMENTS_GIVEN.fraction(given)
         if turn.vote is not None:

@@ -50,6 +50,7 @@ from turnsignal.stream.statistics.directions import (
     LEFTOVERS,
     LISTED,
     LOGGED_AGAIN,
+    LOWERED,
     MASKED,
     RESUMED,
     ROUNDED,
@@ -205,6 +206,7 @@ class AnswerReader:
         if scored.findings and FAILED in figures:  # few checks bind what answers a "thanks"
             figures[CHECKS_APPLIED] = sum(map(self._checks.__contains__, scored.scorers)) / len(scored.findings)
         if turn.retrieved:
+            figures[LOWERED] = turn.text.islower()
             figures[LISTED] = not scored.cited and bool(source_lists(turn.text))
             figures[DOCUMENTS] = _share_of_documents(len(turn.retrieved))
             if scored.cited:

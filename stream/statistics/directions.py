@@ -24,6 +24,7 @@ ASKED_TWICE = "asked_in_a_row"  #: share of answers to several messages of a use
 MASKED = "masked_markers"  #: share of answers in which a part of a citation's marker was masked
 LISTED = "sources_listed"  #: share of answers out of documents that end with a list of sources, which cites nothing
 SORTED = "documents_sorted"  #: share of answers out of three documents or more that stand in the order of their ids
+LOWERED = "lower_case"  #: share of answers out of documents without a capital letter: a log lowers texts, and no ids
 RESUMED = "resumed"  #: share of answers to a question that came when their conversation had been idle
 BEGUN_BEHIND = "begun_with_thanks"  #: share of conversations whose first message that is answered is a thanks or leave
 #: what is written down otherwise, and no matter of the release
@@ -37,6 +38,7 @@ OF_THE_RECORD = (
     ASKED_TWICE,
     MASKED,
     LISTED,
+    LOWERED,
     SORTED,
     RESUMED,
 )
@@ -113,6 +115,7 @@ LEAST = {
     ASKED_TWICE: 0.03,
     MASKED: 0.1,
     LISTED: 0.1,
+    LOWERED: 0.2,
     CITES_ALL: 0.03,
     IN_PARTS: 0.03,
     ASKS_BACK: 0.03,

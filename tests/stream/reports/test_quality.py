@@ -16,7 +16,33 @@ SCORERS = ("nDCG@5", "wasted_context", "follow_up", "clarification_free", "cited
 PRIMARY = ("clarification_free", 0.01)
 V1, V2 = ("support", "v1"), ("support", "v2")
 CHANGES = (BETTER, WORSE, CHANGED)
-_RECORDED = (3, 2.0, 3, 0.0, 1, 0.3, 3, 0.0, 3, 0.0, 3, 0.0, 3, 0.0, 3, 0.0, 0, 0.0, 0, 0.0, 3, 0.0)  # of the record
+# What is written down otherwise: figures of the record.
+_RECORDED = (
+    3,
+    2.0,
+    3,
+    0.0,
+    1,
+    0.3,
+    3,
+    0.0,
+    3,
+    0.0,
+    3,
+    0.0,
+    3,
+    0.0,
+    3,
+    0.0,
+    0,
+    0.0,
+    0,
+    0.0,
+    0,
+    0.0,
+    3,
+    0.0,
+)  # of the record
 _UNRETRIEVED = (3, 0.0, 0, 0.0, 0, 0.0, 0, 0.0)  # answers with documents, how many, citations, and votes
 _NONE_OF_TWO = (0, 0.0, 0, 0.0)  # answers with two documents or more, and those that cite any of them
 _COVERED = (0, 0.0, 0, 0.0)  # filled in where conversations are added up

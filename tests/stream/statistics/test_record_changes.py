@@ -126,7 +126,7 @@ def test_where_users_write_once_more_with_no_answer_between_failing_ones_may_be_
     assert set(verdicts({"failed": delta(0.15)}, asked_in_a_row=delta(0.05)).values()) == {"worse"}
 
 
-@pytest.mark.parametrize("name", ["masked_markers", "sources_listed"])
+@pytest.mark.parametrize("name", ["masked_markers", "sources_listed", "lower_case"])
 def test_citations_that_stand_elsewhere_or_were_masked_are_not_missing(name: str) -> None:
     deltas = {"cited": delta(-0.9), "citation.resolves": delta(-0.5), "failed": delta(0.2)}
     said = verdicts(deltas, **{name: delta(0.5)})
@@ -138,9 +138,9 @@ def test_citations_that_stand_elsewhere_or_were_masked_are_not_missing(name: str
 
 def test_citations_of_documents_that_are_no_longer_logged_are_not_invented() -> None:
     fewer = delta(-math.log(5 / 3) / math.log(1000))
-    deltas = {"documents": fewer, "dangling": delta(0.3), "citation.resolves": delta(-0.3), "failed": delta(0.2)}
+    deltas = {"documents": fewer, "dangling": delta(0.3), "cited": delta(-0.1), "failed": delta(0.2)}
     said = verdicts(deltas)
-    assert (said["dangling"], said["citation.resolves"], said["failed"]) == ("changed", "changed", "worse")
+    assert (said["dangling"], said["cited"], said["failed"]) == ("changed", "changed", "worse")
     assert verdicts(deltas | {"dangling": delta(0.5)})["dangling"] == "worse", "more than are missing"
     assert verdicts(deltas | {"documents": delta(0.0)})["dangling"] == "worse"
 
