@@ -245,9 +245,9 @@ def compare_cases(
         for side, answer in zip(scores.first_answers, answers, strict=True):
             if answer is not None and case not in counted:
                 side.add(answer)
-        found = [answer.documents for answer in answers if answer is not None and answer.documents]
-        if len(found) == len(answers):
-            scores.searches[0] += found[0] == found[1]
+        searches = [answer.documents for answer in answers if answer is not None and answer.documents]
+        if len(searches) == len(answers):
+            scores.searches[0] += searches[0] == searches[1]
             scores.searches[1] += 1
         counted.add(case)
     scores.since, scores.until = min(first.since, second.since), max(first.until, second.until)
