@@ -26,6 +26,13 @@ _CALL = re.compile(
     r"\s*(?:```(?:json)?\s*)?\[?\s*\{\s*\"(?:type\"\s*:\s*\"(?:function|tool_use|tool_call)|tool(?:_calls?|_name|_uses)?|function(?:_call)?"
     r"|name|action|recipient_name)\"[^{}]{0,200}\"(?:arguments|args|parameters|params|input|action_input|tool_input|kwargs)\"\s*:"
 )
+#: how thoughts begin that no tag is around: a model speaks of its user
+_SPEAKS_OF_USER = re.compile(
+    r"\W{0,3}(?:(?:ok(?:ay)?|alright|hmm+|so|well|now|first|let me (?:think|see))[,.:! …]{1,3}){0,2}"
+    r"(?:the|this) user(?:'s|’s)? (?:is asking|wants? (?:to know|me|an?|help|info)"
+    r"|ask(?:s|ed) (?:about|me|how|why|what|whether|if|which|where|when)|(?:question|query|message|request) (?:is|asks))",
+    re.IGNORECASE,
+)
 _MOST = 20  #: that are looked at, where they stand in code
 
 
@@ -34,7 +41,11 @@ def has_leftovers(text: str) -> bool:
 
     >>> has_leftovers("<think>They ask for a price.</think> It is 9 euros."), has_leftovers("Write `{{name}}` there.")
     (True, False)
+    >>> has_leftovers("Okay, the user wants to know a price."), has_leftovers("The user needs admin rights.")
+    (True, False)
     """
+    if " user" in text[:40] and _SPEAKS_OF_USER.match(text):
+        return True
     if "<" not in text and "{" not in text and "INST]" not in text:
         return False
     if _CALL.match(text) or _BEGUN.match(text):
