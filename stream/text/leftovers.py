@@ -30,7 +30,8 @@ _CALL = re.compile(
 _SPEAKS_OF_USER = re.compile(
     r"\W{0,3}(?:(?:ok(?:ay)?|alright|hmm+|so|well|now|first|let me (?:think|see))[,.:! …]{1,3}){0,2}"
     r"(?:the|this) user(?:'s|’s)? (?:is asking|wants? (?:to know|me|an?|help|info)"
-    r"|ask(?:s|ed) (?:about|me|how|why|what|whether|if|which|where|when)|(?:question|query|message|request) (?:is|asks))",
+    r"|ask(?:s|ed) (?:about|me|how|why|what|whether|if|which|where|when)"
+    r"|(?:question|query|message|request) (?:is|asks))",
     re.IGNORECASE,
 )
 _MOST = 20  #: that are looked at, where they stand in code
