@@ -4,7 +4,6 @@ A refusal with a line about mistakes of AIs behind it is still a refusal; a prod
 a line answers as before.
 """
 
-import html
 import re
 import tomllib
 from importlib.resources import files
@@ -12,6 +11,7 @@ from importlib.resources import files
 import orjson
 import re2
 
+from turnsignal.stream.text.escapes import unescaped
 from turnsignal.stream.text.leftovers import THOUGHTS
 from turnsignal.stream.text.patterns import options
 
@@ -42,7 +42,7 @@ def unwrapped(answer: str) -> str:
     if opened is not None:
         behind = answer.find(f"</{opened[1]}>", opened.end())
         answer = answer[behind + len(opened[1]) + 3 :].strip() if behind >= 0 else answer
-    return html.unescape(answer) if "&" in answer and ";" in answer else answer
+    return unescaped(answer)
 
 
 def _contents(answer: str) -> str:

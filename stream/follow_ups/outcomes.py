@@ -28,7 +28,7 @@ _EVENT = re.compile(
     rf"|(?:end|close|leave|exit)_{_CHAT}|[a-z0-9_]{{0,40}}_(?:opened|closed|ended|left|clicked|dismissed|minimi[sz]ed)",
     re.IGNORECASE,
 )
-VERSION = 9  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
+VERSION = 10  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
 
 #: The score `conversation`; `silent` is unscored.
 VALUES = {

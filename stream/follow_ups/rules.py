@@ -34,7 +34,7 @@ _FEW_ROWS = 30  #: below which the rows of a table are scanned for at once
 _ADDING = ("and", "also")  #: words before a question that is asked beside the one before
 _FEW = 4  #: words of a message that may ask the prompt again though most are misspelt
 
-VERSION = 13  #: raised when a rule changes what it says; part of the suite's fingerprint
+VERSION = 14  #: raised when a rule changes what it says; part of the suite's fingerprint
 
 
 class FollowUp(StrEnum):
@@ -350,12 +350,11 @@ def _load(name: str) -> dict[str, Any]:
 
 
 def _unquoted(exchange: Exchange) -> Exchange:
-    """Leave out what a user's messages quote of the answers: e-mail puts all of it beneath each reply."""
-    if ">" not in exchange.follow_up and ">" not in exchange.prompt and ">" not in exchange.before:
+    """Leave out what messages quote of the answers, as e-mail does beneath each reply, and what logs escape in them."""
+    prompt, follow_up, before = map(own_words, (exchange.prompt, exchange.follow_up, exchange.before))
+    if follow_up is exchange.follow_up and prompt is exchange.prompt and before is exchange.before:
         return exchange  # as nearly all are
-    return Exchange(
-        own_words(exchange.prompt), exchange.response, own_words(exchange.follow_up), own_words(exchange.before)
-    )
+    return Exchange(prompt, exchange.response, follow_up, before)
 
 
 def _plain(text: str) -> str:

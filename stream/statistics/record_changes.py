@@ -266,7 +266,7 @@ def _kept_out(deltas: Mapping[str, Difference]) -> RecordChange | None:
         return None
     gone = share_gone(given)
     why = f"{gone:.0%} {'fewer' if way == FALL else 'more'} documents stand behind answers: are all of them logged?"
-    return RecordChange(why, dict.fromkeys((CITED, DANGLING, _RESOLVES), gone))
+    return RecordChange(why, dict.fromkeys((CITED, DANGLING, _RESOLVES, _COMPLIANCE), gone))
 
 
 def _sorted(beside: Mapping[str, Difference], ranked: Collection[str]) -> RecordChange | None:

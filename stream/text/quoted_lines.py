@@ -5,6 +5,8 @@ The writer's own words are the others, but for a line that only names whose word
 
 import re
 
+from turnsignal.stream.text.escapes import unescaped
+
 _QUOTES = re.compile(r"(?:^|\n)[ \t]{0,3}>")
 _LINE = re.compile(r"[ \t]{0,3}>")
 #: en, de, es, fr, pt, it, nl; a mail program writes the name and the time around it
@@ -16,13 +18,14 @@ _READ = 20_000  #: characters of a text with quoted lines; readers of a message 
 
 
 def own_words(text: str) -> str:
-    """Return a text without the lines that it quotes; all of it where nothing else stands in it.
+    """Return a text, unescaped, without the lines that it quotes; all of it where nothing else stands in it.
 
     Of one that quotes, what stands far behind is left out, too.
 
     >>> own_words("Thanks, that worked!\\n\\nOn Monday, Shop Bot wrote:\\n> Press Reset.")
     'Thanks, that worked!'
     """
+    text = unescaped(text)
     if ">" not in text or not _QUOTES.search(text):
         return text
     kept: list[str] = []
