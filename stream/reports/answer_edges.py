@@ -18,7 +18,7 @@ _SHOWN = 60  #: characters of a sentence that are shown, in lower case and witho
 _MOST = 2_000  #: sentences of a release that are counted; beyond, the rarer half is forgotten
 _SHARE = 0.1  #: of first answers, by which more must have one sentence
 _ENDS = tuple(".!?…。！？)]}\"'”»`*|>:")  #: what a text that is whole ends with, mostly
-#: Ours and bounded, on a bounded text, as in `stream.reports.first_answers`.
+#: Ours and bounded, on a bounded text: the standard engine, since RE2 from Python takes 0.1 ms to replace.
 _PIECES = re.compile(r"(?<=[.!?…:])\s+|\n+|(?<=[。！？])")
 _VARIES = re.compile(r"\[[^\]\n]{0,80}\]|[0-9]+")
 
@@ -35,7 +35,7 @@ def edges(text: str) -> tuple[str, ...]:
         return ()
     first = whole[: _READ if end is None else end.start()]
     last = _PIECES.split(whole[-_READ:])[-1]
-    return tuple(dict.fromkeys(map(_named, (first, last))))
+    return tuple(dict.fromkeys(named(sentence, _SHOWN) for sentence in (first, last)))
 
 
 def has_end(text: str) -> bool:
@@ -43,9 +43,15 @@ def has_end(text: str) -> bool:
     return text.rstrip().endswith(_ENDS)
 
 
-def _named(sentence: str) -> str:
-    alike = " ".join(_VARIES.sub(" ", sentence.casefold()).split())
-    return f"{blake2b(alike.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()} {alike[:_SHOWN]}"
+def named(text: str, shown: int) -> str:
+    """Return a text's digest and its first characters; citations, numbers and capitals do not tell two texts apart."""
+    alike = " ".join(_VARIES.sub(" ", text.casefold()).split())
+    return f"{blake2b(alike.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()} {alike[:shown]}"
+
+
+def forget_rare(counts: Counter[str], most: int) -> Counter[str]:
+    """Return counts without their rarer half where there are more than `most`."""
+    return Counter(dict(counts.most_common(most // 2))) if len(counts) > most else counts
 
 
 @dataclass(slots=True)
@@ -105,5 +111,4 @@ class AnswerEdges:
         return change.value if abs(change.value) >= _SHARE and change.p <= PROMISE else 0.0
 
     def _forget(self) -> None:
-        if len(self.sentences) > _MOST:
-            self.sentences = Counter(dict(self.sentences.most_common(_MOST // 2)))
+        self.sentences = forget_rare(self.sentences, _MOST)

@@ -8,9 +8,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from turnsignal.stream.citations.source_lists import source_lists
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn
-from turnsignal.stream.conversations.pairing import asked as asked_before
 from turnsignal.stream.conversations.state import Limits
 from turnsignal.stream.follow_ups.failures import asks_back, hands_over
 from turnsignal.stream.follow_ups.rules import FollowUpRules
@@ -19,19 +17,11 @@ from turnsignal.stream.formats.completeness import FIRST_PLAUSIBLE
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
-from turnsignal.stream.reports.logged_otherwise import (
-    FEW_SORTED,
-    are_sorted,
-    has_masked_markers,
-    is_logged_again,
-    is_resumed,
-    is_rough,
-)
+from turnsignal.stream.reports.logged_otherwise import figures_of_log, is_rough
 from turnsignal.stream.reports.question_language import match_languages
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
-    ASKED_TWICE,
     ASKS_BACK,
     BEFORE_ASKED,
     BEGUN_BEHIND,
@@ -41,14 +31,8 @@ from turnsignal.stream.statistics.directions import (
     FOLLOWED,
     IN_PARTS,
     LEFTOVERS,
-    LISTED,
-    LOGGED_AGAIN,
-    LOWERED,
-    MASKED,
-    RESUMED,
     ROUNDED,
     SAME_LANGUAGE,
-    SORTED,
     VOTE,
     WITH_DOCUMENTS,
 )
@@ -199,10 +183,6 @@ class AnswersSeen:
         elif not is_asked:
             seen.unasked.add(turn.turn_id)
         if given:
-            if given >= FEW_SORTED:
-                figures[SORTED] = are_sorted([document.doc_id for document in turn.retrieved])
-            figures[LOWERED] = turn.text.islower()
-            figures[LISTED] = bool(source_lists(turn.text))
             figures[DOCUMENTS] = DOCUMENTS_GIVEN.fraction(given)
         if turn.vote is not None:
             seen.add(VOTE, turn.vote > 0)
@@ -216,11 +196,7 @@ class AnswersSeen:
         first = first_answer(turn.platform, turn.text)
         first = first._replace(documents=first_documents(document.doc_id for document in turn.retrieved))
         figures[BEFORE_ASKED] = not questions and given > 0
-        begin, end = asked_before(kept, len(kept))
-        figures[ASKED_TWICE] = end - begin > 1
-        figures[RESUMED] = is_resumed(kept, begin, end, _IDLE)
-        figures[MASKED] = has_masked_markers(turn.text)
-        figures[LOGGED_AGAIN] = is_logged_again(kept, len(kept), turn.text[-_READ:], turn.time)
+        figures |= figures_of_log(turn, kept, len(kept), turn.text[-_READ:], _IDLE, cites=False)
         self._elsewhere.discard(turn.conversation_id)
         if len(questions) == 1 and seen.first is None:
             figures[BEGUN_BEHIND] = is_reply(questions[0].text, self._rules)

@@ -7,7 +7,6 @@ conversation, the documents that came first are counted.
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from turnsignal.stream.reports.answer_edges import AnswerEdges, edges, has_end
+from turnsignal.stream.reports.answer_edges import AnswerEdges, edges, forget_rare, has_end, named
 from turnsignal.stream.statistics.exact import fisher
 from turnsignal.stream.statistics.intervals import Difference, Estimate, difference, rate
 from turnsignal.stream.statistics.promise import PROMISE
@@ -38,8 +37,6 @@ _DOCUMENTS_READ = 20  #: of an answer
 _GREATEST = 80  #: step of a length: a million characters
 _SHARE = 0.03  #: of first answers that are the same, from which on they are common
 _SHIFTED = 0.05  #: change of a platform's or language's share from which on figures may move for it
-#: Ours and bounded, on a bounded text: the standard engine, since RE2 from Python takes 0.1 ms to replace.
-_VARIES = re.compile(r"\[[^\]\n]{0,80}\]|[0-9]+")
 
 
 class FirstAnswer(NamedTuple):
@@ -75,14 +72,12 @@ class FirstAnswer(NamedTuple):
 
 def first_answer(platform: str | None, text: str, question: str = "") -> FirstAnswer:
     """Return what is kept of a first answer; citations and numbers do not tell two texts apart."""
-    alike = " ".join(_VARIES.sub(" ", text[:_READ].casefold()).split())
-    digest = blake2b(alike.encode(), digest_size=6).hexdigest()
     words = islice(dict.fromkeys(words_of(question[:_READ].casefold())), _WORDS_READ)
     buckets = bytes({crc32(word.encode("utf-8", "surrogatepass")) % _BUCKETS for word in words})
     return FirstAnswer(
         platform or "none",
         length_step(len(text)),
-        f"{digest} {alike[:_SHOWN]}",
+        named(text[:_READ], _SHOWN),
         (),
         buckets,
         edges(text),
@@ -279,10 +274,8 @@ class FirstAnswers:
         return rate(sum(self.texts[text] for text in texts), self.n)
 
     def _forget(self) -> None:
-        if len(self.texts) > _MOST_TEXTS:
-            self.texts = Counter(dict(self.texts.most_common(_MOST_TEXTS // 2)))
-        if len(self.documents) > _MOST_DOCUMENTS:
-            self.documents = Counter(dict(self.documents.most_common(_MOST_DOCUMENTS // 2)))
+        self.texts = forget_rare(self.texts, _MOST_TEXTS)
+        self.documents = forget_rare(self.documents, _MOST_DOCUMENTS)
 
 
 def _by_word(questions: Sequence[tuple[bytes, bool]]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from turnsignal.stream.checks.protocol import Result
-from turnsignal.stream.citations.source_lists import source_lists
 from turnsignal.stream.conversations.pairing import ASKED, TOGETHER, USER, KeptTurn, asked, insertion_index, prompted
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.follow_ups.failures import asks_back, hands_over
@@ -20,21 +19,13 @@ from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
 from turnsignal.stream.reports.closing_habits import closing_question
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
-from turnsignal.stream.reports.logged_otherwise import (
-    FEW_SORTED,
-    are_sorted,
-    has_masked_markers,
-    is_logged_again,
-    is_resumed,
-    is_rough,
-)
+from turnsignal.stream.reports.logged_otherwise import figures_of_log, is_rough
 from turnsignal.stream.reports.question_language import match_languages
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
 from turnsignal.stream.reports.worst import WorstExchange
 from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
-    ASKED_TWICE,
     ASKS_BACK,
     BEFORE_ASKED,
     BEGUN_BEHIND,
@@ -48,14 +39,8 @@ from turnsignal.stream.statistics.directions import (
     FOLLOWED,
     IN_PARTS,
     LEFTOVERS,
-    LISTED,
-    LOGGED_AGAIN,
-    LOWERED,
-    MASKED,
-    RESUMED,
     ROUNDED,
     SAME_LANGUAGE,
-    SORTED,
     WASTED,
     WITH_DOCUMENTS,
 )
@@ -166,11 +151,8 @@ class AnswerReader:
         is_asked = state.prompted_before or prompted(state.kept, index)
         beside = self._derive(state, turn, scored, failed=failed)
         beside[BEFORE_ASKED] = not is_asked and bool(turn.retrieved)
-        begin, end = asked(state.kept, index)
-        beside[ASKED_TWICE] = end - begin > 1
-        beside[RESUMED] = is_resumed(state.kept, begin, end, self._idle)
-        beside[MASKED] = has_masked_markers(turn.text)
-        beside[LOGGED_AGAIN] = is_logged_again(state.kept, index, turn.text[: self._kept_whole], turn.time)
+        text = turn.text[: self._kept_whole]
+        beside |= figures_of_log(turn, state.kept, index, text, self._idle, cites=bool(scored.cited))
         if WITH_DOCUMENTS in beside:
             beside[ELSEWHERE] = elsewhere and not turn.retrieved
         question = _first_question(state)
@@ -206,13 +188,9 @@ class AnswerReader:
         if scored.findings and FAILED in figures:  # few checks bind what answers a "thanks"
             figures[CHECKS_APPLIED] = sum(map(self._checks.__contains__, scored.scorers)) / len(scored.findings)
         if turn.retrieved:
-            figures[LOWERED] = turn.text.islower()
-            figures[LISTED] = not scored.cited and bool(source_lists(turn.text))
             figures[DOCUMENTS] = _share_of_documents(len(turn.retrieved))
             if scored.cited:
                 figures[CITATIONS] = _share_of_documents(len(scored.cited))
-            if len(turn.retrieved) >= FEW_SORTED:
-                figures[SORTED] = are_sorted([document.doc_id for document in turn.retrieved])
             if len(turn.retrieved) > 1:
                 figures[CITES_ALL] = WASTED in scored.scorers and not scored.values[scored.scorers.index(WASTED)]
                 if scored.cited:

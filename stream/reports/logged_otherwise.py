@@ -1,5 +1,4 @@
-"""Logged otherwise: exchanges that a log holds twice, under other ids, times that it writes
-down roughly, and citations that it masks.
+"""Logged otherwise: what tells, at one answer, that its log is written in another way than logs of answers are.
 
 A client that keeps no state sends all messages so far with each request, and some log them each time; one that asks
 again where the network failed logs the question and the answer once more. Nobody retypes a question within a second,
@@ -10,27 +9,60 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from turnsignal.stream.citations.source_lists import source_lists
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn, asked
+from turnsignal.stream.records.turns import Turn
+from turnsignal.stream.statistics.directions import (
+    ASKED_TWICE,
+    LISTED,
+    LOGGED_AGAIN,
+    LOWERED,
+    MASKED,
+    RESUMED,
+    SORTED,
+)
 
 #: a marker of a citation in which a part was masked; bounded, on texts of bounded size
 _MASKED = re.compile(r"\[[^\[\]\n]{0,60}(?:<[A-Z_]{2,20}>|\*{3}|X{4}|#{3}|REDACTED|MASKED)[^\[\]\n]{0,40}\]")
 _AT_ONCE = 1.0  #: seconds in which nobody reads an answer and writes the same question again
-FEW_SORTED = 3  #: documents, from which on their order says something: of as many, one in six is sorted by chance
+_FEW = 3  #: documents, from which on their order says something: of as many, one in six is sorted by chance
 _COPIED = 0.1  #: seconds in which no answer is made
 
 
-def is_logged_again(kept: Sequence[KeptTurn], index: int, text: str, time: float) -> bool:
-    """Say whether an answer is to a question that its conversation had before, and which no user wrote twice.
+def figures_of_log(
+    turn: Turn, kept: Sequence[KeptTurn], index: int, text: str, idle: float, *, cites: bool
+) -> dict[str, float]:
+    """Return the figures of an answer by which its log is told from another.
 
-    kept: turns in their order; index: where the answer goes among them; text, time: of the answer, as it is kept.
-
-    >>> kept = [KeptTurn("1", USER, 0.0, "Open today?"), KeptTurn("2", ASSISTANT, 2.0, "Until six.")]
-    >>> is_logged_again([*kept, KeptTurn("3", USER, 30.00, "Open today?")], 3, "Until six.", 30.01)
-    True
-    >>> is_logged_again([*kept, KeptTurn("3", USER, 30.00, "Open today?")], 3, "Until six.", 32.0)
-    False
+    kept: turns in their order; index: where the answer goes among them; text: of the answer, as it is kept; idle:
+    seconds; cites: it is known to cite, so that a list of sources at its end hides nothing.
     """
     begin, end = asked(kept, index)
+    figures: dict[str, float] = {
+        ASKED_TWICE: end - begin > 1,
+        RESUMED: is_resumed(kept, begin, end, idle),
+        MASKED: has_masked_markers(turn.text),
+        LOGGED_AGAIN: is_logged_again(kept, begin, end, text, turn.time),
+    }
+    if turn.retrieved:
+        figures[LOWERED] = turn.text.islower()
+        figures[LISTED] = not cites and bool(source_lists(turn.text))
+        if len(turn.retrieved) >= _FEW:
+            figures[SORTED] = are_sorted([document.doc_id for document in turn.retrieved])
+    return figures
+
+
+def is_logged_again(kept: Sequence[KeptTurn], begin: int, end: int, text: str, time: float) -> bool:
+    """Say whether an answer is to a question that its conversation had before, and which no user wrote twice.
+
+    kept: turns in their order; begin, end: where the question stands among them; text, time: of the answer, as kept.
+
+    >>> kept = [KeptTurn("1", USER, 0.0, "Open today?"), KeptTurn("2", ASSISTANT, 2.0, "Until six.")]
+    >>> is_logged_again([*kept, KeptTurn("3", USER, 30.00, "Open today?")], 2, 3, "Until six.", 30.01)
+    True
+    >>> is_logged_again([*kept, KeptTurn("3", USER, 30.00, "Open today?")], 2, 3, "Until six.", 32.0)
+    False
+    """
     if begin == end:
         return False
     question, before = kept[end - 1], kept[:begin]

@@ -2,8 +2,8 @@
 
 A log that hides what users write, or leaves it out, looks like users who leave. Answers that are stamped before their
 questions look like questions that nobody answers, and users' messages within a template look like the same question
-again. And where other questions are asked, more or fewer of them need documents. Such a change is said, and what it
-may have moved is neither better nor worse for that.
+again. And where other questions are asked, more or fewer of them need documents; where a release asks something back
+first, users reply to that. Such a change is said, and what it may have moved is neither better nor worse for that.
 """
 
 from collections.abc import Collection, Mapping
@@ -144,101 +144,103 @@ def _note(change: Difference, sentence: str) -> str:
 
 def _unread(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) -> RecordChange | None:
     """Tell users who write what cannot be read from users who leave: these write nothing."""
-    read, followed = deltas.get(coverage_name(FOLLOW_UP)), beside.get(FOLLOWED)
+    read, followed = _change_of(coverage_name(FOLLOW_UP), deltas, _MUCH), beside.get(FOLLOWED)
     if read is None or followed is None:
         return None
-    way = _which_way(read, _MUCH)
+    way = RISE if read.value > 0 else FALL
     asks = deltas.get(ASKS_BACK)  # who is asked something replies in a word, which says nothing of how it went
     by = way * (read.value - followed.value) - (0.0 if asks is None else abs(asks.value))
-    if not way or by < way * read.value / 2:
+    if by < abs(read.value) / 2:
         return None
-    words = "more" if way == RISE else "fewer"
-    why = f"{words} of the messages behind answers can be read"
+    why = f"{_more(read)} of the messages behind answers can be read"
     ask = "are users' texts hidden in the log, or in other languages?" if way == FALL else "were they hidden before?"
     most = {**dict.fromkeys(_HEARD, _OF_EACH * by), WITH_DOCUMENTS: by}  # a hidden thanks is answered without any
     return RecordChange(why, most, _note(read, f"{why}, by {by:.0%} of answers: {ask}"))
 
 
-def _which_way(delta: Difference | None, least: float) -> int:
-    """Return which way a figure moved clearly, 0 where it did not."""
-    return next((way for way in (RISE, FALL) if delta is not None and moved(delta, way, least)), 0)
+def _change_of(name: str, among: Mapping[str, Difference], least: float | None = None) -> Difference | None:
+    """Return how a figure moved, None where it did not clearly; least: by how much, as `LEAST` has it by default."""
+    delta = among.get(name)
+    least = LEAST[name] if least is None else least
+    is_clear = delta is not None and any(moved(delta, way, least) for way in (RISE, FALL))
+    return delta if is_clear else None
+
+
+def _more(delta: Difference) -> str:
+    return "more" if delta.value > 0 else "fewer"
 
 
 def _in_a_row(deltas: Mapping[str, Difference]) -> RecordChange | None:
-    parts = deltas.get(IN_PARTS)
-    way = _which_way(parts, _MUCH)
-    if parts is None or not way:
+    parts = _change_of(IN_PARTS, deltas, _MUCH)
+    if parts is None:
         return None
-    why = f"{'more' if way == RISE else 'fewer'} answers come several in a row"
-    ask = (
-        "do they come in several messages now (of one turn_id the first counts), or are messages of users missing?"
-        if way == RISE
-        else ""
-    )
-    note = _note(parts, f"{why}, by {abs(parts.value):.0%} of answers: {ask}") if ask else ""
+    why = f"{_more(parts)} answers come several in a row"
+    ask = "do they come in several messages now (of one turn_id the first counts), or are messages of users missing?"
+    note = _note(parts, f"{why}, by {abs(parts.value):.0%} of answers: {ask}") if parts.value > 0 else ""
     most = {**dict.fromkeys((*_HEARD, FAILED), _OF_EACH * abs(parts.value)), CITED: _OF_PARTS * abs(parts.value)}
     return RecordChange(why, most, note)
 
 
 def _too_early(beside: Mapping[str, Difference]) -> RecordChange | None:
-    early = beside.get(BEFORE_ASKED)
-    way = _which_way(early, LEAST[BEFORE_ASKED])
-    if early is None or not way:
+    early = _change_of(BEFORE_ASKED, beside)
+    if early is None:
         return None
-    why = f"{'more' if way == RISE else 'fewer'} conversations begin with an answer out of documents"
-    ask = "are answers stamped before their questions?" if way == RISE else "were they stamped before their questions?"
+    why = f"{_more(early)} conversations begin with an answer out of documents"
+    ask = (
+        "are answers stamped before their questions?"
+        if early.value > 0
+        else "were they stamped before their questions?"
+    )
     # Answers without a question are no answers, but where they fail: of fewer, more do.
     most = {**dict.fromkeys(_TIMED, 1.0), FAILED: abs(early.value) / 3}
     return RecordChange(why, most, _note(early, f"{why}, by {abs(early.value):.0%} of answers: {ask}"))
 
 
 def _apart(beside: Mapping[str, Difference]) -> RecordChange | None:
-    behind = beside.get(BEGUN_BEHIND)
-    way = _which_way(behind, LEAST[BEGUN_BEHIND])
-    if behind is None or not way:
+    behind = _change_of(BEGUN_BEHIND, beside)
+    if behind is None:
         return None
-    why = f"{'more' if way == RISE else 'fewer'} conversations begin with a thanks"
-    ask = "does each message have a conversation of its own?" if way == RISE else "did messages have one each?"
+    why = f"{_more(behind)} conversations begin with a thanks"
+    ask = "does each message have a conversation of its own?" if behind.value > 0 else "did messages have one each?"
     note = _note(behind, f"{why}, {abs(behind.value):.0%} of them: {ask}")
     return RecordChange(why, dict.fromkeys(_BY_CONVERSATION, 1.0), note)
 
 
 def _again(beside: Mapping[str, Difference]) -> RecordChange | None:
-    copies = beside.get(LOGGED_AGAIN)
-    way = _which_way(copies, LEAST[LOGGED_AGAIN])
-    if copies is None or not way:
+    copies = _change_of(LOGGED_AGAIN, beside)
+    if copies is None:
         return None
-    why = f"{'more' if way == RISE else 'fewer'} exchanges are logged twice under other ids"
-    ask = "does each request log the messages before it?" if way == RISE else "did each request log those before it?"
+    why = f"{_more(copies)} exchanges are logged twice under other ids"
+    ask = (
+        "does each request log the messages before it?" if copies.value > 0 else "did each request log those before it?"
+    )
     most = dict.fromkeys((*BY_USERS, *_BY_CONVERSATION, FAILED, CITED, WITH_DOCUMENTS), _OF_COPIES * abs(copies.value))
-    return RecordChange(why, most, _note(copies, f"{why}, by {abs(copies.value):.0%} of answers: {ask}"))
+    return RecordChange(why, most, _note(copies, f"{why}, by {abs(copies.value):.0%} of answers: {ask} before it?"))
 
 
 def _elsewhere(beside: Mapping[str, Difference]) -> RecordChange | None:
     """Tell documents that are logged with another turn from a search that finds nothing."""
-    moved_to = beside.get(ELSEWHERE)
-    way = _which_way(moved_to, LEAST[ELSEWHERE])
-    if moved_to is None or not way:
+    moved_to = _change_of(ELSEWHERE, beside)
+    if moved_to is None:
         return None
-    why = f"documents stand on {'more' if way == RISE else 'fewer'} turns of tools or users, where nothing reads them"
+    why = f"documents stand on {_more(moved_to)} turns of tools or users, where nothing reads them"
     most = dict.fromkeys((WITH_DOCUMENTS, CITED, DANGLING), _OF_PARTS * abs(moved_to.value))
     return RecordChange(why, most, _note(moved_to, f"{why}, by {abs(moved_to.value):.0%} of answers"))
 
 
 def _stamped(beside: Mapping[str, Difference]) -> RecordChange | None:
-    rounded = beside.get(ROUNDED)
-    way = _which_way(rounded, LEAST[ROUNDED])
-    if rounded is None or not way:
+    rounded = _change_of(ROUNDED, beside)
+    if rounded is None:
         return None
-    why = f"{'more' if way == RISE else 'fewer'} answers are stamped with whole minutes, or with their question's time"
+    why = f"{_more(rounded)} answers are stamped with whole minutes, or with their question's time"
     note = _note(rounded, f"{why}, {abs(rounded.value):.0%} of them: what took how long is not known there")
     return RecordChange(why, {ANSWER_SECONDS: 1.0}, note)
 
 
 def _unlogged(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) -> RecordChange | None:
     """Tell answers that fail less from those that fail and are no longer logged: users write once more behind both."""
-    twice, failed = beside.get(ASKED_TWICE), deltas.get(FAILED)
-    if twice is None or failed is None or _which_way(twice, LEAST[ASKED_TWICE]) != RISE or failed.value >= 0:
+    twice, failed = _change_of(ASKED_TWICE, beside), deltas.get(FAILED)
+    if twice is None or failed is None or twice.value < 0 or failed.value >= 0:
         return None
     why = f"{twice.value:.0%} more answers come behind several messages in a row: answers between them may be missing"
     return RecordChange(why, dict.fromkeys((FAILED, *_UNANSWERED), _OF_MISSING * twice.value), hides=True)
@@ -248,9 +250,8 @@ def _unmarked(beside: Mapping[str, Difference], cut: float) -> RecordChange | No
     """Tell answers that do not cite from those whose citations stand in a list, or were cut off or masked."""
     by, why = cut, "are cut off at one length"
     for name, ways in _UNMARKED.items():
-        moved_to = beside.get(name)
-        if moved_to is not None and _which_way(moved_to, LEAST[name]):
-            by, why = moved_to.value, ways
+        if (change := _change_of(name, beside)) is not None:
+            by, why = change.value, ways
     if not by:
         return None
     why = f"{'more' if by > 0 else 'fewer'} answers {why}"
@@ -260,33 +261,30 @@ def _unmarked(beside: Mapping[str, Difference], cut: float) -> RecordChange | No
 
 def _kept_out(deltas: Mapping[str, Difference]) -> RecordChange | None:
     """Tell invented citations from those of documents that the log leaves out, such as all behind the third."""
-    given = deltas.get(DOCUMENTS)
-    way = _which_way(given, LEAST[DOCUMENTS])
-    if given is None or not way:
+    given = _change_of(DOCUMENTS, deltas)
+    if given is None:
         return None
     gone = share_gone(given)
-    why = f"{gone:.0%} {'fewer' if way == FALL else 'more'} documents stand behind answers: are all of them logged?"
+    why = f"{gone:.0%} {_more(given)} documents stand behind answers: are all of them logged?"
     return RecordChange(why, dict.fromkeys((CITED, DANGLING, _RESOLVES, _COMPLIANCE), gone))
 
 
 def _sorted(beside: Mapping[str, Difference], ranked: Collection[str]) -> RecordChange | None:
-    in_order = beside.get(SORTED)
-    way = _which_way(in_order, LEAST[SORTED])
-    if in_order is None or not way:
+    in_order = _change_of(SORTED, beside)
+    if in_order is None:
         return None
-    why = f"{'more' if way == RISE else 'fewer'} answers have their documents in the order of the ids"
+    why = f"{_more(in_order)} answers have their documents in the order of the ids"
     note = _note(in_order, f"{why}, {abs(in_order.value):.0%} of them: is that the order in which they were found?")
     return RecordChange(why, dict.fromkeys(ranked, 1.0), note)
 
 
 def _resumed(beside: Mapping[str, Difference], clarified: float) -> RecordChange | None:
     """Tell users who complain less from questions of another day that stand behind an answer, and do not complain."""
-    later = beside.get(RESUMED)
-    way = _which_way(later, LEAST[RESUMED])
-    if later is None or not way:
+    later = _change_of(RESUMED, beside)
+    if later is None:
         return None
     by = abs(later.value)
-    why = f"{by:.0%} {'more' if way == RISE else 'fewer'} questions come when their conversation had been idle"
+    why = f"{by:.0%} {_more(later)} questions come when their conversation had been idle"
     read = dict.fromkeys((FOLLOW_UP, FOLLOW_UP_PRECISION), _OF_REPLIES * by * (clarified + _READ_AS_GOOD))
     most = {**dict.fromkeys(_BY_CONVERSATION, 1.0), **read, CLARIFICATION_FREE: _OF_REPLIES * by * clarified}
     note = _note(later, f"{why}: does a user's thread count as one conversation?")
@@ -324,11 +322,10 @@ def _around(deltas: Mapping[str, Difference], share: float, sentence: str) -> Re
 
 def _asks_back(deltas: Mapping[str, Difference], clarified: float) -> RecordChange | None:
     """Tell users who complain more from fewer replies to what the release itself asked, none of which complains."""
-    asks = deltas.get(ASKS_BACK)
-    way = _which_way(asks, LEAST[ASKS_BACK])
-    if asks is None or not way:
+    asks = _change_of(ASKS_BACK, deltas)
+    if asks is None:
         return None
-    why = f"{abs(asks.value):.0%} {'more' if way == RISE else 'fewer'} answers ask something back first"
+    why = f"{abs(asks.value):.0%} {_more(asks)} answers ask something back first"
     replies = _OF_REPLIES * abs(asks.value)
     read = dict.fromkeys((FOLLOW_UP, FOLLOW_UP_PRECISION), replies * (clarified + _READ_AS_GOOD))
     by_outcome = dict.fromkeys(_HEARD, abs(asks.value) * _ONLY_REPLIES)
