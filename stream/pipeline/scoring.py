@@ -57,7 +57,7 @@ class Scored(msgspec.Struct, gc=False):
     cited: context ranks of the documents that were passed, and of those that were cited; faults: kinds of what is
     wrong with the markers; markers: how many are well-formed; diagnosis: its row, for follow-ups; failing_stage: the
     first one that was wrong, "" where no truth says so; bare: whether a follow-up is no more than a reply to what the
-    answer asked last, where it did.
+    answer asked last, where it did; thanks: whether it thanks.
     """
 
     scores: list[Encoded] = []
@@ -74,6 +74,7 @@ class Scored(msgspec.Struct, gc=False):
     diagnosis: str = ""
     failing_stage: str = ""
     bare: bool = False
+    thanks: bool = False
 
 
 class ResponseScorer:

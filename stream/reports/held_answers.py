@@ -41,6 +41,7 @@ from turnsignal.stream.statistics.directions import (
     LEFTOVERS,
     ROUNDED,
     SAME_LANGUAGE,
+    THANKED,
     WASTED,
     WITH_DOCUMENTS,
 )
@@ -103,9 +104,15 @@ class HeldAnswer(NamedTuple):
         """Return this answer as one that came in parts."""
         return self._replace(beside={**self.beside, IN_PARTS: 1.0})
 
-    def followed(self) -> "HeldAnswer":
-        """Return this answer as one behind which its user wrote again, where it answers what was asked."""
-        return self._replace(beside={**self.beside, FOLLOWED: 1.0}) if FOLLOWED in self.beside else self
+    def followed(self, *, thanked: bool = False) -> "HeldAnswer":
+        """Return this answer as one behind which its user wrote again, where it answers what was asked.
+
+        thanked: the user thanked, which is no more than a reply where the answer asked for one.
+        """
+        if FOLLOWED not in self.beside:
+            return self
+        thanked = thanked and self.beside.keys().isdisjoint(REPLIES)
+        return self._replace(beside={**self.beside, FOLLOWED: 1.0, THANKED: float(thanked)})
 
     def opening(self, before: FirstAnswer | None) -> FirstAnswer | None:
         """Return what is kept of the first answer with this one; before: without it, None where it is the first."""
@@ -181,7 +188,7 @@ class AnswerReader:
         is_asked = not is_small_talk(state.kept, self._suite.follow_up_rules)
         back = not scored.cited and asks_back(turn.text)
         if failed or is_asked:
-            figures[FAILED], figures[FOLLOWED] = failed, 0.0
+            figures[FAILED], figures[FOLLOWED], figures[THANKED] = failed, 0.0, 0.0
             figures[ASKS_BACK] = back
             if not back:
                 figures[WITH_DOCUMENTS] = bool(turn.retrieved)

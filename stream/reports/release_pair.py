@@ -52,6 +52,7 @@ from turnsignal.stream.statistics.directions import (
     SAME_DOCUMENTS,
     SAME_FIRST,
     SHORT_FIRST,
+    THANKED,
     UNHEARD,
     WITH_DOCUMENTS,
     coverage_name,
@@ -67,6 +68,8 @@ from turnsignal.stream.statistics.intervals import (
 from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.statistics.rankings import cited_by_place, said_nothing, says_nothing
 from turnsignal.stream.statistics.record_changes import Circumstances, record_changes
+
+_HARDLY = 0.25  #: of the share of answers that users thank for, what is left where a log leaves most thanks out
 
 
 class FigureReader:
@@ -159,9 +162,9 @@ class ReleasePair:
         around = mine.edges.more_alike(theirs.edges)
         free = min((of[CLARIFICATION_FREE].mean.value for of in (old, new) if CLARIFICATION_FREE in of), default=1.0)
         cut = mine.edges.more_cut(theirs.edges)
-        known = Circumstances(
-            mine.other_words(theirs), mine.other_needs(theirs), around, 1.0 - free, cut, self._reader.ranked
-        )
+        thanked = sorted(of[THANKED].mean.value if THANKED in of else 0.0 for of in (old, new))
+        words, needs = mine.other_words(theirs), mine.other_needs(theirs)
+        known = Circumstances(words, needs, around, 1.0 - free, cut, self._reader.ranked, thanked[0] <= _HARDLY * thanked[1])
         changes = record_changes(differences, beside, known)
         unheard = differences.pop(UNHEARD, None)
         traffic = _traffic(self.after.first_answers, self.before.first_answers)

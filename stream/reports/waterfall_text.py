@@ -179,8 +179,16 @@ def _first(
     if first.gain is not None and first.gain.value > 0:
         about, low, high = (round(bound * 100) for bound in (first.gain.value, first.gain.low, first.gain.high))
         many = f"about {about}" if about else "fewer than 1"
-        sentences.append(f"Mending it would make {many} of those good ({low} to {high} of 100 answers).")
+        sentences.append(f"Mending {_or_before(first)} would make {many} of those good ({low} to {high} of 100 answers).")
     return sentences
+
+
+def _or_before(figures: StageFigures) -> str:
+    """Name what to mend, with the stage before where it is not known of most failing answers that this was right."""
+    earlier = BLAMED_BEFORE.get(figures.stage)
+    if earlier is not AnswerStage.RETRIEVAL or figures.right_before >= _HALF * figures.failed:
+        return "it"
+    return f"it, or {earlier.value} where that was wrong,"
 
 
 def _reached(change: StageChange) -> str:

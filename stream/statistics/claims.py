@@ -2,7 +2,8 @@
 
 A comparison makes one promise: where nothing differs, at most 5 % of comparisons name any change. Half of it belongs to
 the primary figure, which the suite declares beforehand; the other half to all other figures together, adjusted for
-their number (Benjamini and Hochberg 1995). It holds for one look: who compares again every day will see more.
+their number (Benjamini and Hochberg 1995), where those that say whether users were helped weigh more than the dozens
+that describe answers: else each figure that is added would hide that more are left alone. It holds for one look: who compares again every day will see more.
 
 A product that breaks makes some figures rise, because they are taken over what is left. So nothing is called better
 where the evidence became less, nor where many more first answers are short or the same, or the same documents come
@@ -33,7 +34,7 @@ This is the one place that decides so, of two releases and of two sides that are
 import math
 from collections.abc import Collection, Mapping, Sequence
 
-from turnsignal.stream.records.scores import CITED, FOLLOW_UP
+from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, FOLLOW_UP
 from turnsignal.stream.statistics.by_users import (
     SAYS_WORSE,
     WHEREVER,
@@ -55,6 +56,7 @@ from turnsignal.stream.statistics.directions import (
     DIRECTIONS,
     FAILED,
     FALL,
+    FREE_CONVERSATIONS,
     GUARDS,
     HIGH,
     IN_PARTS,
@@ -66,6 +68,7 @@ from turnsignal.stream.statistics.directions import (
     SMALL,
     VOTE,
     WASTED,
+    WHETHER_HELPED,
     WITH_DOCUMENTS,
     WORSE,
     coverage_name,
@@ -78,9 +81,11 @@ from turnsignal.stream.statistics.record_changes import RecordChange
 
 #: Complaints are read more often than content, so a release that is better has less of it: it has to weigh something.
 _READ = coverage_name(FOLLOW_UP)
+_LOOKED_FOR = 4.0  #: how much more a figure weighs that says whether users were helped
 _BACKED = 0.25  #: of a change of failing answers: how far as many more or fewer conversations must get none
 #: No matter of what one of several messages says, while the others say the rest.
 _OF_ALL_PARTS = {*BY_USERS, *WHEREVER, "clarified", ANSWER_SECONDS, LEFTOVERS, SAME_LANGUAGE, VOTE, WITH_DOCUMENTS}
+_COMPLAINTS = (FREE_CONVERSATIONS, "abandoned")  #: what has no coverage, and depends on what could be read alike
 _MISSING = f"{FAILED} fell, and unanswered not with it: answers may be missing"
 _UNSEEN = "cited, dangling and ranking measures say nothing of answers without documents"
 
@@ -121,10 +126,10 @@ def claims(
     within = within or {}
     deciding = {name: within.get(name, delta) for name, delta in deltas.items()}
     beside_primary = [name for name in deltas if name != primary]
-    adjusted = dict(zip(beside_primary, adjust([deciding[name].p for name in beside_primary]), strict=True))
+    adjusted = _adjusted(beside_primary, deciding)
     # What is compared over all moves with the traffic: beside it, chance within its parts must not look surer.
     inside = [name for name in beside_primary if name in within]
-    adjusted |= zip(inside, adjust([within[name].p for name in inside]), strict=True)
+    adjusted |= _adjusted(inside, within)
     if primary in deltas:
         adjusted[primary] = deciding[primary].p
     unbacked = _says_nothing_of_failing(deltas)
@@ -196,6 +201,18 @@ def claims(
         if fell.change == WORSE:
             claimed[SAME_LANGUAGE] = Claim(CHANGED, fell.adjusted, shifted)
     return claimed
+
+
+def _adjusted(names: Sequence[str], deltas: Mapping[str, Difference]) -> dict[str, float]:
+    """Return the p-values of some figures, adjusted for the number of those that moved at all.
+
+    What is the same for every answer of both sides could not have been named, and is no further chance to err.
+    """
+    moving = [name for name in names if deltas[name].value]
+    weights = [_LOOKED_FOR if name in WHETHER_HELPED else 1.0 for name in moving]
+    return dict.fromkeys(names, 1.0) | dict(
+        zip(moving, adjust([deltas[name].p for name in moving], weights), strict=True)
+    )
 
 
 def _beside_shift(name: str, claim: Claim, delta: Difference, shifted: str, inside: str) -> Claim:
@@ -284,8 +301,9 @@ def _lost(
     name: str, gain: Difference, lost: list[str], coverages: Mapping[str, Difference], least_change: float
 ) -> str:
     """Say which evidence became less: of this figure, else of any."""
-    own = coverage_name(name)
-    if name in coverages and _is_loss(own, coverages[name], least_change) and _weighs(coverages[name], gain):
+    told_by = CLARIFICATION_FREE if name in _COMPLAINTS else name
+    own = coverage_name(told_by)
+    if told_by in coverages and _is_loss(own, coverages[told_by], least_change) and _weighs(coverages[told_by], gain):
         return f"{own} fell"
     return f"{lost[0]} {'rose' if GUARDS[family(lost[0])] == RISE else 'fell'}" if lost else ""
 

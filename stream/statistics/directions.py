@@ -16,6 +16,7 @@ CITATIONS = "citations_per_answer"  #: how many of its documents an answer cites
 IN_PARTS = "answers_in_parts"  #: share of answers that come in several turns, all with documents or all without
 QUESTIONS = "questions_per_conversation"  #: that are answered, small talk left out
 FOLLOWED = "answers_followed"  #: share of answers to questions behind which their user wrote again
+THANKED = "answers_thanked"  #: share of answers to questions behind which their user thanked
 BEFORE_ASKED = "answers_before_questions"  #: share of answers that come out of documents before any question
 LOGGED_AGAIN = "logged_again"  #: share of answers to a question that the log holds twice, though nobody wrote it twice
 ELSEWHERE = "documents_elsewhere"  #: share of answers without documents, behind a turn of another role that has some
@@ -30,6 +31,7 @@ BEGUN_BEHIND = "begun_with_thanks"  #: share of conversations whose first messag
 #: what is written down otherwise, and no matter of the release
 OF_THE_RECORD = (
     FOLLOWED,
+    THANKED,
     BEFORE_ASKED,
     BEGUN_BEHIND,
     LOGGED_AGAIN,
@@ -105,6 +107,7 @@ LEAST = {
     DOCUMENTS: 0.032,
     CITATIONS: 0.032,
     QUESTIONS: 0.032,
+    THANKED: 0.03,
     BEFORE_ASKED: 0.1,
     BEGUN_BEHIND: 0.06,
     SORTED: 0.2,
@@ -158,6 +161,8 @@ WENT_WORSE = {
 }
 #: Figures by which users say how it went, in words and by silence, and how they move where it went worse.
 BY_USERS = {**WENT_WORSE, "silent": RISE}
+#: Figures that say whether users were helped; where many figures are compared, a change of these is looked for first.
+WHETHER_HELPED = {*BY_USERS, "unanswered", FAILED}
 
 
 def coverage_name(scorer: str) -> str:

@@ -33,6 +33,7 @@ from turnsignal.stream.statistics.directions import (
     RISE,
     ROUNDED,
     SORTED,
+    THANKED,
     UNANSWERED_OF_ALL,
     WITH_DOCUMENTS,
     coverage_name,
@@ -57,6 +58,7 @@ _OF_MISSING = 4.0  #: answers that failed for each behind which a user asks once
 _OF_COPIES = 3.0  #: conversations, or answers, for each answer that is logged again: most have two more beside it
 _AROUND = 0.7  #: share of first questions that a word came to stand in, or ceased to: more than any topic has
 _OF_REPLIES = 1.5  #: follow-ups, or answers without documents, for each answer that asks something back: most get one
+_OF_THANKS = 3.0  #: answers for each message behind one of them
 _ONLY_REPLIES = 0.6  #: conversations in which nothing else follows, for each answer that asks something back
 _READ_AS_GOOD = 0.1  #: by which a reply to that is read as better than others that do not complain
 _NEED = 0.1  #: share of first questions, from which on it is no chance that others get documents
@@ -96,7 +98,8 @@ class Circumstances(NamedTuple):
     words: how far the share of first questions with a word moved most; needs: by how much more of them are of those
     that get documents; around: by how much more of the first answers begin or end with one sentence, and which;
     clarified: share of follow-ups that ask to clarify, of the side with more; cut: by how much more of the first
-    answers are cut off at one length; ranked: figures that depend on the order of documents.
+    answers are cut off at one length; ranked: figures that depend on the order of documents; unthanked: hardly
+    anybody thanks on one of both sides.
     """
 
     words: float = 0.0
@@ -105,6 +108,7 @@ class Circumstances(NamedTuple):
     clarified: float = 0.0
     cut: float = 0.0
     ranked: Collection[str] = ()
+    unthanked: bool = False
 
 
 def record_changes(
@@ -118,11 +122,12 @@ def record_changes(
     """
     unread = _unread(deltas, beside)
     others = _others_asked(known.words, hidden=unread is not None) or _need_others(deltas, known.needs)
+    apart = _apart(beside)
     changes = [
         unread,
         _in_a_row(deltas),
         _too_early(beside),
-        _apart(beside),
+        apart,
         _again(beside),
         _elsewhere(beside),
         _stamped(beside),
@@ -130,6 +135,7 @@ def record_changes(
         _kept_out(deltas),
         _sorted(beside, known.ranked),
         _resumed(beside, known.clarified),
+        _unthanked(beside, known.clarified) if known.unthanked and apart is None else None,
         _unlogged(deltas, beside),
         others,
         _around(deltas, *known.around),
@@ -240,10 +246,11 @@ def _stamped(beside: Mapping[str, Difference]) -> RecordChange | None:
 def _unlogged(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) -> RecordChange | None:
     """Tell answers that fail less from those that fail and are no longer logged: users write once more behind both."""
     twice, failed = _change_of(ASKED_TWICE, beside), deltas.get(FAILED)
-    if twice is None or failed is None or twice.value < 0 or failed.value >= 0:
+    if twice is None or twice.value < 0:
         return None
     why = f"{twice.value:.0%} more answers come behind several messages in a row: answers between them may be missing"
-    return RecordChange(why, dict.fromkeys((FAILED, *_UNANSWERED), _OF_MISSING * twice.value), hides=True)
+    fewer = (FAILED, *_UNANSWERED) if failed is not None and failed.value < 0 else ()
+    return RecordChange(why, dict.fromkeys(fewer, _OF_MISSING * twice.value), _note(twice, why), hides=True)
 
 
 def _unmarked(beside: Mapping[str, Difference], cut: float) -> RecordChange | None:
@@ -289,6 +296,19 @@ def _resumed(beside: Mapping[str, Difference], clarified: float) -> RecordChange
     most = {**dict.fromkeys(_BY_CONVERSATION, 1.0), **read, CLARIFICATION_FREE: _OF_REPLIES * by * clarified}
     note = _note(later, f"{why}: does a user's thread count as one conversation?")
     return RecordChange(why, most, note, by_chance=True)
+
+
+def _unthanked(beside: Mapping[str, Difference], clarified: float) -> RecordChange | None:
+    """Tell users who turn silent from those whose thanks a log leaves out: who is less content thanks less, but does."""
+    thanks = _change_of(THANKED, beside)
+    if thanks is None or thanks.p > _SURE:
+        return None
+    by = abs(thanks.value)
+    left_out = "hardly a message thanks any more: are such messages left out of the log?"
+    why = left_out if thanks.value < 0 else "hardly a message thanked before: were such messages left out of the log?"
+    read = dict.fromkeys((FOLLOW_UP, FOLLOW_UP_PRECISION), _OF_REPLIES * by)
+    most = {**dict.fromkeys(_HEARD, _OF_EACH * by), **read, CLARIFICATION_FREE: _OF_THANKS * by * clarified}
+    return RecordChange(why, most, why, by_chance=True)
 
 
 def _others_asked(words: float, *, hidden: bool) -> RecordChange | None:

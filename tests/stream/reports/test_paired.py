@@ -247,7 +247,10 @@ def test_users_who_leave_without_a_word_are_worse_and_nothing_is_better() -> Non
     named = verdicts(scores)
     assert (named["silent"][0], named["resolved"][0]) == (WORSE, WORSE)
     assert named["coverage(clarification_free)"][0] == WORSE
-    assert named["clarification_free(per=conversation)"] == (CHANGED, "not called better: silent rose")
+    assert named["clarification_free(per=conversation)"] == (
+        CHANGED,
+        "not called better: coverage(clarification_free) fell",
+    )
     assert BETTER not in {change for change, _ in named.values()}
     assert "clarification_free" not in named
     done = scores.as_json("clarification_free", 0.01, 30)

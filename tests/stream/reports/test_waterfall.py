@@ -53,6 +53,14 @@ def test_each_answer_counts_at_the_first_stage_that_it_fails() -> None:
     assert sum(figures.of_bad.value for figures in made.stages) == 1
 
 
+def test_a_gain_is_also_of_the_stage_before_where_hardly_anything_is_known_of_that() -> None:
+    unknown, right = "???-", "?+?-"
+    told = " ".join(describe_waterfall(flow(answers(unknown, unknown, right, "?+?+", each=40)), [], 30))
+    assert "Mending it, or retrieval where that was wrong, would make about " in told
+    told = " ".join(describe_waterfall(flow(answers(unknown, right, "?+?+", each=40)), [], 30))
+    assert "Mending it would make about " in told
+
+
 def test_a_gain_is_what_fails_times_what_becomes_of_those_that_pass() -> None:
     made = flow(answers("-", "-", "+-", "++", "++", "++", each=40))
     routing, retrieval = made.stages[:2]

@@ -26,10 +26,18 @@ def verdicts(primary: str = "clarification_free", least: float = 0.01, **deltas:
 
 
 def test_the_primary_figure_is_tested_apart_and_the_others_pay_for_their_number() -> None:
-    many = {f"nDCG@{i}": delta(0.2, 0.02) if i == 1 else delta(0.0, 0.9) for i in range(1, 11)}
+    many = {f"nDCG@{i}": delta(0.2, 0.02) if i == 1 else delta(0.01, 0.9) for i in range(1, 11)}
     found = claims({"follow_up": delta(0.2, 0.02), **many}, {}, "follow_up", 0.01, ())
     assert (found["follow_up"].change, found["follow_up"].adjusted) == ("better", 0.04)
     assert (found["nDCG@1"].change, found["nDCG@1"].adjusted) == ("no difference shown", pytest.approx(0.4))
+
+
+def test_what_never_differs_costs_nothing_and_whether_users_were_helped_counts_most() -> None:
+    same = {f"format.{i}": delta(0.0, 1.0) for i in range(100)}
+    assert claims({"compliance": delta(-0.2, 0.02), **same}, {}, "", 0.01, ())["compliance"].change == "worse"
+    moving = {f"format.{i}": delta(0.01, 0.9) for i in range(8)}
+    found = claims({"unanswered": delta(0.2, 0.005), "compliance": delta(-0.2, 0.005), **moving}, {}, "", 0.01, ())
+    assert (found["unanswered"].change, found["compliance"].change) == ("worse", "no difference shown")
 
 
 def test_a_difference_that_is_not_worth_naming_is_not_named() -> None:
@@ -344,7 +352,7 @@ def test_a_primary_of_which_nothing_is_left_is_worse_by_its_coverage() -> None:
 
 
 def test_what_moves_with_the_traffic_makes_chance_within_its_parts_look_no_surer() -> None:
-    within = {f"nDCG@{i}": delta(0.2, 0.01) if i == 1 else delta(0.0, 0.9) for i in range(1, 6)}
+    within = {f"nDCG@{i}": delta(0.2, 0.01) if i == 1 else delta(0.01, 0.9) for i in range(1, 6)}
     beside = {f"table.cells{i}": delta(-0.2, 1e-9) for i in range(5)}
     found = claims({**within, **beside}, {}, "follow_up", 0.01, RANKED, shifted="slack has more", within=within)
     assert (found["nDCG@1"].change, found["nDCG@1"].adjusted) == ("no difference shown", pytest.approx(0.1))

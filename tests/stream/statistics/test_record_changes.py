@@ -124,6 +124,8 @@ def test_where_users_write_once_more_with_no_answer_between_failing_ones_may_be_
     assert set(verdicts(deltas, asked_in_a_row=delta(0.05)).values()) == {"changed"}
     assert verdicts(deltas, asked_in_a_row=delta(0.03))["failed"] == "better", "far fewer than failed"
     assert set(verdicts({"failed": delta(0.15)}, asked_in_a_row=delta(0.05)).values()) == {"worse"}
+    (change,) = record_changes({}, {"asked_in_a_row": delta(0.05)}, Circumstances())
+    assert change.note.startswith("5% more answers come behind several messages in a row"), "whatever fails"
 
 
 @pytest.mark.parametrize("name", ["masked_markers", "sources_listed", "lower_case"])
@@ -156,6 +158,18 @@ def test_questions_of_another_day_behind_an_answer_do_not_complain_of_it() -> No
     said = verdicts(deltas, resumed=delta(0.3))
     assert said == {"clarification_free": "changed", "resolved": "changed", "failed": "worse"}
     assert verdicts({"clarification_free": delta(-0.3)}, resumed=delta(0.3))["clarification_free"] == "worse"
+
+
+def test_users_whose_thanks_are_no_longer_logged_do_not_turn_silent() -> None:
+    deltas = {"silent": delta(0.2), "resolved": delta(-0.2), "failed": delta(0.2)}
+    beside = {"answers_thanked": delta(-0.1)}
+    (change,) = record_changes(deltas, beside, Circumstances(unthanked=True))
+    assert change.note == "hardly a message thanks any more: are such messages left out of the log?"
+    said = {name: one.change for name, one in claims(deltas, {}, "", 0.01, (), changes=[change]).items()}
+    assert said == {"silent": "changed", "resolved": "changed", "failed": "worse"}
+    assert record_changes(deltas, beside, Circumstances()) == [], "some thank still"
+    (change,) = record_changes({"silent": delta(0.6)}, beside, Circumstances(unthanked=True))
+    assert claims({"silent": delta(0.6)}, {}, "", 0.01, (), changes=[change])["silent"].change == "worse"
 
 
 def test_messages_with_a_conversation_each_are_no_users_who_leave() -> None:
