@@ -5,7 +5,6 @@ were good, and a product that fails makes people leave. So there is no evidence 
 got no answer is `unanswered`, whatever was said before.
 """
 
-import re
 from collections.abc import Sequence
 
 from turnsignal.stream.conversations.exchanges import Exchange
@@ -13,22 +12,13 @@ from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn, e
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.follow_ups.commands import obeys
 from turnsignal.stream.follow_ups.failures import acknowledges, ends_idle
+from turnsignal.stream.follow_ups.leaving import takes_leave
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.sentences import opened, tells
 from turnsignal.stream.records.scores import ConversationOutcome
 from turnsignal.stream.text.quoted_lines import own_words
 
-_WHO, _CHAT = "(?:user|customer|visitor|client)", "(?:chat|session|conversation|window|widget)"
-#: what a program writes down in a user's place: "[user left the chat]", "chat closed by user", "END_SESSION"
-_EVENT = re.compile(
-    r"[\[(<*][^\[\]()<>*\n]{0,40}\b(?:left|closed|ended|disconnected|minimi[sz]ed|went (?:away|offline)"
-    r"|is (?:away|idle|inactive|offline))\b[^\[\]()<>*\n]{0,40}[\])>*]"
-    rf"|{_CHAT}(?: was| has been)? (?:closed|ended|left) by (?:the )?{_WHO}\.?"
-    rf"|(?:the )?{_WHO}(?: has)? (?:left|closed|ended|disconnected)(?: (?:from )?the {_CHAT})?\.?"
-    rf"|(?:end|close|leave|exit)_{_CHAT}|[a-z0-9_]{{0,40}}_(?:opened|closed|ended|left|clicked|dismissed|minimi[sz]ed)",
-    re.IGNORECASE,
-)
-VERSION = 10  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
+VERSION = 11  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
 
 #: The score `conversation`; `silent` is unscored.
 VALUES = {
@@ -95,13 +85,7 @@ class Outcomes:
     def _takes_leave(self, kept: Sequence[KeptTurn], last: int | None) -> bool:
         """Say whether the last of these messages, a user's, expects no answer; last: where the last answer stands."""
         text = kept[-1].text
-        if _EVENT.fullmatch(text.strip()):
-            return True
-        around = exchange(kept, last, text) if last is not None else Exchange("", "", text)
-        try:
-            return self._rules.takes_leave(around)
-        except Exception:  # a rule that fails is our bug, and no reason to leave the conversation open
-            return False
+        return takes_leave(Exchange("", "", text) if last is None else exchange(kept, last, text), self._rules)
 
 
 def _asks(text: str) -> bool:

@@ -11,6 +11,7 @@ from turnsignal.stream.conversations.pairing import ASSISTANT, TOGETHER, KeptTur
 from turnsignal.stream.follow_ups.commands import obeys
 from turnsignal.stream.follow_ups.contexts import CLOSING
 from turnsignal.stream.follow_ups.failures import acknowledges, ends_idle
+from turnsignal.stream.follow_ups.leaving import leaves_in_words, takes_leave
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.sentences import WORDS
 from turnsignal.stream.text.quoted_lines import own_words
@@ -31,7 +32,7 @@ def is_small_talk(kept: Sequence[KeptTurn], rules: FollowUpRules) -> bool:
     if all(word in _NOTHING or not any(map(str.isalpha, word)) for word in words):
         return True
     answered = next((at for at in range(begin - 1, -1, -1) if kept[at].role == ASSISTANT), None)
-    return _closes(Exchange("", "", text) if answered is None else exchange(kept, answered, text), rules)
+    return takes_leave(Exchange("", "", text) if answered is None else exchange(kept, answered, text), rules)
 
 
 def is_reply(text: str, rules: FollowUpRules) -> bool:
@@ -43,14 +44,7 @@ def is_reply(text: str, rules: FollowUpRules) -> bool:
     text = own_words(text)
     if len(text) > CLOSING or "?" in text or all(word in WORDS["greeting"] for word in words_of(text.casefold())):
         return False
-    return _closes(Exchange("", "", text), rules)
-
-
-def _closes(around: Exchange, rules: FollowUpRules) -> bool:
-    try:
-        return rules.takes_leave(around)
-    except Exception:  # a rule that fails is our bug, and no reason to take a question for none
-        return False
+    return leaves_in_words(Exchange("", "", text), rules)
 
 
 def suffices(response: str, kept: Sequence[KeptTurn], rules: FollowUpRules) -> bool:

@@ -22,7 +22,7 @@ from turnsignal.stream.reports.first_answers import FirstAnswer
 from turnsignal.stream.reports.missing_cases import NONE_MISSING, MissingCases
 from turnsignal.stream.reports.paired import PairedScores
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN
-from turnsignal.stream.statistics.directions import CHECKS_APPLIED, CITATIONS, CITES_ALL, CITES_TOP, WASTED
+from turnsignal.stream.statistics.directions import CHECKS_APPLIED, CITATIONS, CITES_ALL, CITES_TOP, NO_ANSWER, WASTED
 
 _Row = Mapping[str, Any]
 _SEVERAL = "several"  # label of a conversation whose answers have different ones
@@ -225,6 +225,8 @@ class ConversationRows:
         name = f"case {case.name}" if case.by_id else f"question {case.name}"
         seen = self._answers.get(conversation)
         beside = {} if seen is None else seen.means()
+        if self._answers:
+            beside[NO_ANSWER] = float(seen is None)
         row = {"conversation_id": name, "turn_id": pair, "stage": Stage.RESPONSE, "scores": scores}
         return row | {"beside": beside}
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from turnsignal.stream.conversations.judged import LEAST
+from turnsignal.stream.pipeline.scoring import FOLLOW_UPS
 from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, Stage
 from turnsignal.stream.reports.first_answers import FirstAnswers
 from turnsignal.stream.reports.missing_cases import NONE_MISSING, MissingCases
@@ -23,10 +24,12 @@ from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, LogScale
 from turnsignal.stream.statistics.claim import Claim
 from turnsignal.stream.statistics.claims import claims
 from turnsignal.stream.statistics.directions import (
+    BY_USERS,
     CITATIONS,
     CITES_TOP,
     DOCUMENTS,
     FOLLOWED,
+    NO_ANSWER,
     OF_THE_RECORD,
     OUTCOMES,
     SAME,
@@ -58,6 +61,7 @@ class SideScore(NamedTuple):
 
 
 _HIDDEN = {CITES_TOP, UNHEARD, *OF_THE_RECORD}  # neither better nor worse by themselves
+_BY_USERS = {*BY_USERS, "clarified"}  # which say nothing where no answer of either side was followed by a message
 _NOTHING = SideScore(None, None, None)
 
 
@@ -175,6 +179,10 @@ class PairedScores:
             n, total = self._afterwards[name]
             step = SCALES[name].step(total / n) if name in SCALES else 0.0
             deltas[name] = paired_difference(_clusters(self._sums[name]), step)
+        if not (self._afterwards[NO_ANSWER][1] or (NO_ANSWER in deltas and deltas[NO_ANSWER].value)):
+            deltas.pop(NO_ANSWER, None)  # as usual: each case got some answer from both
+        if self._nobody_wrote:
+            deltas = {name: delta for name, delta in deltas.items() if name == primary or name not in _BY_USERS}
         coverages = self.coverages()
         relevancy = next((name for name in self._names[0] if name in self._ranked and name != WASTED), FOLLOW_UP)
         for name in dict.fromkeys((relevancy, FOLLOW_UP, *(() if primary in deltas else (primary,)))):
@@ -206,15 +214,21 @@ class PairedScores:
         return [
             name
             for name, of in sorted(self._coverage.items())
-            if self._same_suite and name not in self._sums and sum(change < 0 for _, change in of.values()) >= minimum
+            if self._same_suite
+            and not (name in self._sums or (self._nobody_wrote and name in _BY_USERS))
+            and sum(change < 0 for _, change in of.values()) >= minimum
         ]
+
+    @property
+    def _nobody_wrote(self) -> bool:
+        return all(names.keys().isdisjoint(FOLLOW_UPS) for names in self._names)
 
     def _record_changes(self, deltas: Mapping[str, Difference]) -> list[RecordChange]:
         """Return what both sides write down otherwise; the questions are the same."""
         known = {name: paired_difference(_clusters(self._sums[name])) for name in OF_THE_RECORD if name in self._sums}
-        if self._same_suite and not self._beside & set(
+        if self._same_suite and self._beside.isdisjoint(
             OF_THE_RECORD
-        ):  # of the same turns every answer is followed alike
+        ):  # each answer of the same turns is followed alike
             known[FOLLOWED] = Difference(0.0, 0.0, 0.0, 0, 1.0)
         was, became = self.first_answers
         n, total = self._afterwards[CLARIFICATION_FREE]

@@ -164,7 +164,9 @@ class ReleasePair:
         cut = mine.edges.more_cut(theirs.edges)
         thanked = sorted(of[THANKED].mean.value if THANKED in of else 0.0 for of in (old, new))
         words, needs = mine.other_words(theirs), mine.other_needs(theirs)
-        known = Circumstances(words, needs, around, 1.0 - free, cut, self._reader.ranked, thanked[0] <= _HARDLY * thanked[1])
+        known = Circumstances(
+            words, needs, around, 1.0 - free, cut, self._reader.ranked, thanked[0] <= _HARDLY * thanked[1]
+        )
         changes = record_changes(differences, beside, known)
         unheard = differences.pop(UNHEARD, None)
         traffic = _traffic(self.after.first_answers, self.before.first_answers)

@@ -13,6 +13,7 @@ from turnsignal.stream.statistics.directions import (
     FREE_CONVERSATIONS,
     IN_PARTS,
     LEFTOVERS,
+    NO_ANSWER,
     SAME_DOCUMENTS,
     SAME_FIRST,
     SAME_LANGUAGE,
@@ -63,7 +64,7 @@ INSTRUCTIONS = Theme(
 #: In the order in which they are said where changes are of one size. Measures join `RANKING`, checks `INSTRUCTIONS`.
 THEMES = (
     Theme(
-        (FAILED, "unanswered", UNANSWERED_OF_ALL),
+        (FAILED, "unanswered", NO_ANSWER, UNANSWERED_OF_ALL),
         "fails to answer more often",
         "fails to answer less often",
         "answers another share of messages",

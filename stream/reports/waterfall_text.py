@@ -179,7 +179,9 @@ def _first(
     if first.gain is not None and first.gain.value > 0:
         about, low, high = (round(bound * 100) for bound in (first.gain.value, first.gain.low, first.gain.high))
         many = f"about {about}" if about else "fewer than 1"
-        sentences.append(f"Mending {_or_before(first)} would make {many} of those good ({low} to {high} of 100 answers).")
+        sentences.append(
+            f"Mending {_or_before(first)} would make {many} of those good ({low} to {high} of 100 answers)."
+        )
     return sentences
 
 

@@ -3,7 +3,8 @@
 A comparison makes one promise: where nothing differs, at most 5 % of comparisons name any change. Half of it belongs to
 the primary figure, which the suite declares beforehand; the other half to all other figures together, adjusted for
 their number (Benjamini and Hochberg 1995), where those that say whether users were helped weigh more than the dozens
-that describe answers: else each figure that is added would hide that more are left alone. It holds for one look: who compares again every day will see more.
+that describe answers: else each figure that is added would hide that more are left alone. It holds for one look: who
+compares again every day will see more.
 
 A product that breaks makes some figures rise, because they are taken over what is left. So nothing is called better
 where the evidence became less, nor where many more first answers are short or the same, or the same documents come

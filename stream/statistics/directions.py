@@ -48,6 +48,7 @@ WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up amo
 SAME_LANGUAGE = (
     "same_language"  #: share of answers in the language of the message that they answer, where both are told
 )
+NO_ANSWER = "no_answer"  #: share of cases whose question one of two systems left without any answer
 FAILED = "failed"  #: of an answer: 1 when it is empty, an error or a refusal
 LEFTOVERS = "answers_with_leftovers"  #: share of answers that show tags or tokens of a model, or a template's variables
 ASKS_BACK = "asks_back"  #: share of answers that only ask something back, before they answer
@@ -82,6 +83,7 @@ DIRECTIONS = {
     "silent": (WORSE, CHANGED),  # fewer may also be more who complain
     "unanswered": LOW,
     UNANSWERED_OF_ALL: LOW,
+    NO_ANSWER: LOW,
     FAILED: LOW,
     LEFTOVERS: LOW,
     "uncited": (WORSE, CHANGED),
@@ -134,6 +136,7 @@ GUARDS = {
     "silent": RISE,
     "unanswered": RISE,
     UNANSWERED_OF_ALL: RISE,
+    NO_ANSWER: RISE,
     FAILED: RISE,
     LEFTOVERS: RISE,
     "uncited": RISE,
@@ -162,7 +165,7 @@ WENT_WORSE = {
 #: Figures by which users say how it went, in words and by silence, and how they move where it went worse.
 BY_USERS = {**WENT_WORSE, "silent": RISE}
 #: Figures that say whether users were helped; where many figures are compared, a change of these is looked for first.
-WHETHER_HELPED = {*BY_USERS, "unanswered", FAILED}
+WHETHER_HELPED = {*BY_USERS, "unanswered", NO_ANSWER, FAILED}
 
 
 def coverage_name(scorer: str) -> str:

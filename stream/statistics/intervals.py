@@ -342,7 +342,7 @@ def jackknife(value: float, left_out: Sequence[float], n: int) -> Interval:
 def adjust(values: Sequence[float], weights: Sequence[float] = ()) -> list[float]:
     """Return p-values adjusted for the share of false discoveries among so many (Benjamini and Hochberg 1995).
 
-    weights: chosen before any is seen, none for alike ones: p ÷ weight counts, 1 on average (Roeder and Wasserman 2009).
+    weights: chosen before any is seen, or none: p ÷ weight counts, 1 on average (Roeder and Wasserman 2009).
 
     >>> adjust([0.01, 0.5, 0.02]), adjust([0.03, 0.5], [3, 1])
     ([0.03, 0.5, 0.03], [0.04, 1.0])

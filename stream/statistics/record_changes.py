@@ -299,7 +299,7 @@ def _resumed(beside: Mapping[str, Difference], clarified: float) -> RecordChange
 
 
 def _unthanked(beside: Mapping[str, Difference], clarified: float) -> RecordChange | None:
-    """Tell users who turn silent from those whose thanks a log leaves out: who is less content thanks less, but does."""
+    """Tell users who turn silent from those whose thanks a log leaves out: less content ones thank less, but do."""
     thanks = _change_of(THANKED, beside)
     if thanks is None or thanks.p > _SURE:
         return None

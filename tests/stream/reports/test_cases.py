@@ -242,3 +242,26 @@ def test_a_case_that_is_asked_again_is_one_first_answer() -> None:
     known = pair_cases(*sides)
     of = [ConversationRows("123", cases.answers.by_conversation) for cases in sides]
     assert [side.n for side in compare_cases(known, *of).first_answers] == [1, 1]
+
+
+def test_a_second_system_that_leaves_questions_without_any_answer_is_worse() -> None:
+    about = {"turn_id": "a1", "timestamp": "2026-01-05T10:00:00Z"}
+    sides = []
+    for lost in (0, 12):
+        lines = [(turn(f"{n}", f"Question {n}?"), turn(f"{n}", "Open it.", "assistant", **about)) for n in range(60)]
+        sides.append(system(*(line for n, asked in enumerate(lines) for line in asked[: 1 if n < lost else 2])))
+    known, of = pair_cases(*sides), []
+    for place, cases in enumerate(sides, 1):
+        rows = ConversationRows((pair[place] for pair in known.pairs), cases.answers.by_conversation)
+        for _, *pair in known.pairs:
+            label = "silent" if (name := pair[place - 1]) in cases.answers.by_conversation else "unanswered"
+            free = {"scorer": "clarification_free(per=conversation)", "value": float(label == "silent")}
+            rows.add({**row(name), "stage": "close", "scores": [free, {"scorer": "conversation", "label": label}]})
+        of.append(rows)
+    figures = compare_cases(known, *of, same_suite=True).as_json("clarification_free", 0.01, 30)["figures"]
+    assert (figures["no_answer"]["verdict"], figures["no_answer"]["value"]) == ("worse", 0.2)
+    assert figures["unanswered"]["verdict"] == "worse"
+    of_users = {"silent", "resolved", "clarification_free(per=conversation)"}
+    assert of_users.isdisjoint(figures), "no user wrote anything behind an answer"
+    alike = compare_cases(known, of[0], of[0], same_suite=True).as_json("clarification_free", 0.01, 30)
+    assert "no_answer" not in alike["figures"]
