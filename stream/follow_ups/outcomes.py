@@ -38,7 +38,7 @@ class Outcomes:
     def find(self, state: Conversation) -> ConversationOutcome | None:
         """Return the outcome of a conversation that is over; None where neither a user nor the assistant spoke."""
         kept = self._without_closing_lines(state.kept)
-        last = next((at for at in range(len(kept) - 1, -1, -1) if kept[at].role == ASSISTANT), None)
+        last = _last_answer(kept)
         if last is None and state.last_evicted_response is None and not any(turn.role == USER for turn in kept):
             return None
         if self._is_unanswered(kept, last):
@@ -49,11 +49,16 @@ class Outcomes:
             return ConversationOutcome.ABANDONED
         return ConversationOutcome.CLARIFIED if state.clarifications else ConversationOutcome.RESOLVED
 
+    def is_waiting(self, state: Conversation) -> bool:
+        """Say whether the last message of a conversation that is over got no answer, be it one that fails."""
+        kept = self._without_closing_lines(state.kept)
+        return self._is_waiting(kept, _last_answer(kept))
+
     def _without_closing_lines(self, kept: Sequence[KeptTurn]) -> Sequence[KeptTurn]:
         """Leave out what closes an idle chat, behind an answer or what expects none: it takes nothing back."""
         while len(kept) > 1 and kept[-1].role == ASSISTANT and ends_idle(kept[-1].text):
             before = kept[:-1]
-            answer = next((at for at in range(len(before) - 1, -1, -1) if before[at].role == ASSISTANT), None)
+            answer = _last_answer(before)
             if answer is None or (before[-1].role != ASSISTANT and not self._takes_leave(before, answer)):
                 return kept
             kept = before
@@ -64,11 +69,7 @@ class Outcomes:
 
         What could not be read is neither: behind an unreadable record nobody knows.
         """
-        end = len(kept)
-        while end and kept[end - 1].role == USER and self._takes_leave(kept[:end], last):
-            end -= 1
-        open_for_ever = end > 0 and kept[end - 1].role == USER  # what leave is taken behind got no answer
-        if open_for_ever and (end == len(kept) or last is None or _asks(kept[end - 1].text)):
+        if self._is_waiting(kept, last):
             return True
         if last is None or any(turn.role not in (USER, ASSISTANT) for turn in kept[last + 1 :]):
             return False
@@ -82,10 +83,21 @@ class Outcomes:
             return failed
         return failed is not self._takes_leave(asked, before)
 
+    def _is_waiting(self, kept: Sequence[KeptTurn], last: int | None) -> bool:
+        end = len(kept)
+        while end and kept[end - 1].role == USER and self._takes_leave(kept[:end], last):
+            end -= 1
+        is_open = end > 0 and kept[end - 1].role == USER  # what leave is taken behind got no answer
+        return is_open and (end == len(kept) or last is None or _asks(kept[end - 1].text))
+
     def _takes_leave(self, kept: Sequence[KeptTurn], last: int | None) -> bool:
         """Say whether the last of these messages, a user's, expects no answer; last: where the last answer stands."""
         text = kept[-1].text
         return takes_leave(Exchange("", "", text) if last is None else exchange(kept, last, text), self._rules)
+
+
+def _last_answer(kept: Sequence[KeptTurn]) -> int | None:
+    return next((at for at in range(len(kept) - 1, -1, -1) if kept[at].role == ASSISTANT), None)
 
 
 def _asks(text: str) -> bool:

@@ -21,7 +21,7 @@ from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.pipeline.scoring import Scored, relevancy_name, scorer_names
 from turnsignal.stream.pipeline.votes import Counts
-from turnsignal.stream.records.scores import FOLLOW_UP, Outcome
+from turnsignal.stream.records.scores import FOLLOW_UP, ConversationOutcome, Outcome
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.cite_rates import CiteRates
 from turnsignal.stream.reports.closing_habits import closing_question
@@ -176,6 +176,7 @@ class Aggregates:
             state.turns,
             first,
             conversation.language,
+            no_answer=outcome == ConversationOutcome.UNANSWERED and self._answers.is_waiting(state),
         )
         conversation.votes = votes.count_votes(state)
 

@@ -12,6 +12,7 @@ from turnsignal.stream.checks.protocol import Result
 from turnsignal.stream.conversations.pairing import ASKED, TOGETHER, USER, KeptTurn, asked, insertion_index, prompted
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.follow_ups.failures import asks_back, hands_over
+from turnsignal.stream.follow_ups.outcomes import Outcomes
 from turnsignal.stream.follow_ups.small_talk import is_reply, is_small_talk, suffices
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.pipeline.scoring import Scored
@@ -126,6 +127,7 @@ class AnswerReader:
     def __init__(self, suite: Suite) -> None:
         self._idle = suite.limits.idle
         self._suite = suite  # whose rules are compiled where answers are read, not where parts are put together
+        self._outcomes = Outcomes(suite.follow_up_rules)
         self._kept_whole = suite.limits.kept_characters  #: characters of an answer that its follow-up is read with
         self._checks = frozenset(check.name for _, check in suite.parsed_checks)
 
@@ -134,6 +136,10 @@ class AnswerReader:
         rules = self._suite.follow_up_rules
         is_failing = rules.failures.find_ahead if len(text) <= self._kept_whole else rules.failures.is_failing
         return is_failing(text) and not suffices(text, state.kept, rules)
+
+    def is_waiting(self, state: Conversation) -> bool:
+        """Say whether a conversation that is over ended with a message that nobody answered."""
+        return self._outcomes.is_waiting(state)
 
     def read(
         self,

@@ -30,6 +30,7 @@ from turnsignal.stream.reports.release_totals import (
     LENGTH,
     READABLE,
     UNANSWERED,
+    WAITING,
     ReleaseTotals,
 )
 from turnsignal.stream.reports.standardised import FEWEST, within_parts
@@ -45,6 +46,7 @@ from turnsignal.stream.statistics.directions import (
     DOCUMENTS,
     FAILED,
     FREE_CONVERSATIONS,
+    NO_ANSWER,
     OF_THE_RECORD,
     OUTCOMES,
     QUESTIONS,
@@ -294,6 +296,10 @@ def _outcomes(totals: ReleaseTotals, minimum: int) -> Iterator[tuple[str, Releas
         columns = tuple(totals.outcome(name) for name in names)
         rate, users = rate_by_user(totals.users, (among, columns), count, n)
         yield figure, ReleaseFigure(rate, users=users)
+    if everyone >= max(1, minimum):
+        waiting = totals.beside(CONVERSATIONS), (totals.beside(WAITING),)
+        rate, users = rate_by_user(totals.users, waiting, totals.no_answer, everyone)
+        yield NO_ANSWER, ReleaseFigure(rate, users=users)
 
 
 def _alike_first_answers(after: ReleaseTotals, before: ReleaseTotals, overlap: float) -> tuple[float, float]:
@@ -330,5 +336,5 @@ def _unsaid(deltas: Mapping[str, Difference]) -> str:
 
 
 def _has_none(name: str, new: Mapping[str, ReleaseFigure], old: Mapping[str, ReleaseFigure]) -> bool:
-    """Say whether nothing is ever retrieved: then there is no share of that to compare."""
-    return name == WITH_DOCUMENTS and new[name].mean.value == old[name].mean.value == 0.0
+    """Say whether nothing is ever retrieved, or left without an answer: then there is no share of that to compare."""
+    return name in (WITH_DOCUMENTS, NO_ANSWER) and new[name].mean.value == old[name].mean.value == 0.0

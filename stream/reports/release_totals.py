@@ -27,8 +27,8 @@ _ROWS_OF_STRATUM = MOST_ROWS // 4  #: of sums by user
 _WAITING = 256  #: conversations of a release whose values wait to be summed up at once
 UNANSWERED = ConversationOutcome.UNANSWERED.value
 #: By user, behind the values of answers: conversations, those that carry evidence by rules, first answers, and the sum
-#: of their length steps; then conversations by outcome.
-CONVERSATIONS, READABLE, FIRST, LENGTH, _OUTCOME = range(5)
+#: of their length steps, conversations whose last message got no answer; then conversations by outcome.
+CONVERSATIONS, READABLE, FIRST, LENGTH, WAITING, _OUTCOME = range(6)
 _OUTCOMES = {outcome.value: _OUTCOME + i for i, outcome in enumerate(ConversationOutcome)}
 _BESIDE = _OUTCOME + len(_OUTCOMES)
 
@@ -61,7 +61,7 @@ class ConversationScores(NamedTuple):
     an answer; answers: how many; parts: release → count and sum of each figure's values, in turn, and the number of
     answers last; the release of the first answer comes first; opened: event time of that answer;
     first_answer: what is kept of it; turns: how many; language: of what its user wrote, "" where that is not told;
-    user: a digest of who it is, None where no turn says so.
+    user: a digest of who it is, None where no turn says so; no_answer: its last message got none.
     """
 
     release: Release
@@ -77,6 +77,7 @@ class ConversationScores(NamedTuple):
     first_answer: FirstAnswer | None = None
     language: str = ""
     user: int | None = None
+    no_answer: bool = False
 
     @property
     def is_readable(self) -> bool:
@@ -95,7 +96,8 @@ class ReleaseTotals:
     the load; waiting: values of conversations, with their users, that are not in the moments yet; turns: of the
     conversations that count; first_answers: of conversations that the release began; strata: totals by platform and
     language, which have no strata themselves; unread: outcomes of conversations in languages that rules do not read;
-    last: greatest event time of a first answer, or of a first turn that nobody answered; users: sums by user; alone,
+    last: greatest event time of a first answer, or of a first turn that nobody answered; no_answer: conversations whose
+    last message got none; users: sums by user; alone,
     alone_answered: `moments` and `answered` of conversations whose user is not known; platforms, languages: that have
     strata.
     """
@@ -112,6 +114,7 @@ class ReleaseTotals:
     strata: "dict[tuple[str, str], ReleaseTotals]" = field(default_factory=dict)
     unread: Counter[str] = field(default_factory=Counter)
     last: float = -math.inf
+    no_answer: int = 0
     platforms: set[str] = field(default_factory=set)
     languages: set[str] = field(default_factory=set)
     rows: InitVar[int] = MOST_ROWS
@@ -207,6 +210,7 @@ class ReleaseTotals:
     def count(self, went: ConversationScores) -> None:
         """Count how a conversation went."""
         self.outcomes[went.outcome] += 1
+        self.no_answer += went.no_answer
         if not went.is_readable:
             self.unread[went.outcome] += 1
         if not went.parts:
@@ -215,7 +219,7 @@ class ReleaseTotals:
             self.users.count(went.user)
             beside = np.zeros(_BESIDE)
             beside[CONVERSATIONS] = 1
-            beside[READABLE] = went.is_readable
+            beside[READABLE], beside[WAITING] = went.is_readable, went.no_answer
             if went.outcome in _OUTCOMES and (went.is_readable or went.outcome == UNANSWERED):
                 beside[_OUTCOMES[went.outcome]] = 1
             if went.first_answer is not None:
@@ -280,6 +284,7 @@ class ReleaseTotals:
         self.left_out.update(other.left_out)
         self.seconds.merge(other.seconds)
         self.turns += other.turns
+        self.no_answer += other.no_answer
         self.first_answers.merge(other.first_answers)
         self.users.merge(other.users)
         for language in sorted(other.languages):

@@ -12,6 +12,7 @@ from turnsignal.stream.statistics.directions import (
     FAILED,
     FALL,
     FREE_CONVERSATIONS,
+    NO_ANSWER,
     RISE,
     UNANSWERED_OF_ALL,
     WENT_WORSE,
@@ -30,7 +31,7 @@ _FALLS_BY, _RISES_BY = 2.0, 10.0
 #: Of these a fall, or a rise, is no matter of how many users say anything.
 _FEWER_COMPLAIN = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned", FAILED)
 #: Nobody answered them: that is the release's, wherever they came from.
-WHEREVER = ("unanswered", UNANSWERED_OF_ALL, FAILED)
+WHEREVER = ("unanswered", NO_ANSWER, UNANSWERED_OF_ALL, FAILED)
 
 
 def weigh_users(

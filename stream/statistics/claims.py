@@ -63,6 +63,7 @@ from turnsignal.stream.statistics.directions import (
     IN_PARTS,
     LEAST,
     LEFTOVERS,
+    NO_ANSWER,
     RISE,
     SAME,
     SAME_LANGUAGE,
@@ -168,9 +169,11 @@ def claims(
         claimed[name] = withdraw(withdraw(claimed[name], WORSE, why), BETTER, why)
     if why := only_heard(claimed, deciding):
         claimed |= {name: withdraw(claimed[name], BETTER, why) for name in BY_USERS if name in claimed}
-    for name in (*BY_USERS, "unanswered"):
+    for name in (*BY_USERS, "unanswered", NO_ANSWER):
         if habit is not None and name in claimed and habit.accounts_for(name, deciding[name]):
             claimed[name] = withdraw(withdraw(claimed[name], WORSE, habit.why), BETTER, habit.why)
+    if NO_ANSWER in claimed and (why := _failed_before(deciding)):
+        claimed[NO_ANSWER] = withdraw(withdraw(claimed[NO_ANSWER], WORSE, why), BETTER, why)
     for change in changes:
         for name in claimed:
             if change.accounts_for(name, deciding[name]):
@@ -257,6 +260,19 @@ def _says_nothing_of_failing(deltas: Mapping[str, Difference]) -> bool:
     if failed is None or unanswered is None:
         return False
     return math.copysign(1, failed.value) * unanswered.value < _BACKED * abs(failed.value)
+
+
+def _failed_before(deltas: Mapping[str, Difference]) -> str:
+    """Say that as many answers that fail went as messages without any came, or the reverse; "" otherwise.
+
+    Who logs errors no longer has more messages without an answer, and serves as before.
+    """
+    waiting, failed, unanswered = (deltas.get(name) for name in (NO_ANSWER, FAILED, "unanswered"))
+    if waiting is None or failed is None or unanswered is None:
+        return ""
+    way = math.copysign(1, waiting.value)
+    is_other = way * unanswered.value < abs(waiting.value) / 2 <= -way * failed.value
+    return f"{FAILED} {by(failed)}" if is_other else ""
 
 
 def _by_parts(deltas: Mapping[str, Difference], name: str) -> str:

@@ -8,6 +8,7 @@ than such replies can move them are neither better nor worse for that.
 from typing import NamedTuple
 
 from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION
+from turnsignal.stream.statistics.directions import NO_ANSWER
 from turnsignal.stream.statistics.intervals import Difference
 
 #: Of answers that ask last whether they helped, and of those that ask what a reply takes leave to (for more, with an
@@ -41,5 +42,5 @@ class ClosingHabit(NamedTuple):
         if name == CLARIFICATION_FREE and (delta.value > 0) is not self.more:
             return False
         bound = self.of_follow_ups if name in _OF_FOLLOW_UPS else self.of_conversations
-        bound *= self.unanswered if name == "unanswered" else 1.0
+        bound *= self.unanswered if name in ("unanswered", NO_ANSWER) else 1.0
         return bound > 0 and delta.low <= bound and delta.high >= -bound

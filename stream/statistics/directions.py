@@ -48,7 +48,8 @@ WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up amo
 SAME_LANGUAGE = (
     "same_language"  #: share of answers in the language of the message that they answer, where both are told
 )
-NO_ANSWER = "no_answer"  #: share of cases whose question one of two systems left without any answer
+#: share of conversations whose last message got no answer, be it one that fails; of two systems: of cases without any
+NO_ANSWER = "no_answer"
 FAILED = "failed"  #: of an answer: 1 when it is empty, an error or a refusal
 LEFTOVERS = "answers_with_leftovers"  #: share of answers that show tags or tokens of a model, or a template's variables
 ASKS_BACK = "asks_back"  #: share of answers that only ask something back, before they answer

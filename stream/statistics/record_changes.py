@@ -29,6 +29,7 @@ from turnsignal.stream.statistics.directions import (
     LOGGED_AGAIN,
     LOWERED,
     MASKED,
+    NO_ANSWER,
     RESUMED,
     RISE,
     ROUNDED,
@@ -86,7 +87,7 @@ class RecordChange(NamedTuple):
 
     def accounts_for(self, name: str, delta: Difference) -> bool:
         """Say whether a figure may have moved as far by that alone."""
-        most = self.most.get(name, -1.0)
+        most = self.most.get("unanswered" if name == NO_ANSWER else name, -1.0)
         if self.by_chance:
             return most >= 0 and delta.low <= most and delta.high >= -most
         return abs(delta.value) <= most

@@ -667,6 +667,25 @@ def recorded(*lines: bytes) -> tuple[dict[str, Any], list[str]]:
     return change["deltas"], change["record"]
 
 
+def test_a_release_that_says_nothing_to_some_is_told_from_one_that_refuses() -> None:
+    refusal = "I'm sorry, but I can't help with that request."
+    refused = [line for at in range(40) for line in chat_of(f"v1-{at}", at, "v1", *[refusal] * (at % 3 < 1))]
+    waiting = [line for at in range(40) for line in chat_of(f"v2-{at}", 100 + at, "v2", *[""] * (at % 3 < 1))]
+    deltas, _ = recorded(*refused, *waiting)
+    assert (deltas["unanswered"]["value"], deltas["no_answer"]["value"]) == (0.0, 0.35)
+    assert deltas["no_answer"]["verdict"] == "changed", "as many failed before"
+
+
+def chat_of(name: str, minute: int, version: str, *second: str) -> list[bytes]:
+    """A question and its answer, and a second question that is answered so, not at all by ""."""
+    lines = [turn(name, 0, "user", "How do I reset my password?", minute, version=None)]
+    lines.append(turn(name, 1, "assistant", "Open Settings and press Reset.", minute, version=version))
+    for answer in second:
+        lines.append(turn(name, 2, "user", "And how long does that take?", minute, version=None))
+        lines += [turn(name, 3, "assistant", answer, minute, version=version)] if answer else []
+    return lines
+
+
 def test_a_log_that_begins_to_hide_what_users_write_makes_no_release_worse_and_is_said() -> None:
     question, behind = "How do I reset my password?", "And how long does that take?"
     deltas, notes = recorded(*chat(0, "v1", question, behind), *chat(100, "v2", "***", "***"))

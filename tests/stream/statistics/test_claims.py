@@ -177,6 +177,17 @@ def test_what_nobody_cites_is_no_worse_than_by_the_citations_that_went(
     assert claims(deltas, {}, "follow_up", 0.01, RANKED)["wasted_context"].change == verdicts_of_waste
 
 
+@pytest.mark.parametrize(
+    ("failed", "unanswered", "verdict"),
+    [(0.0, 0.15, "worse"), (0.0, 0.0, "worse"), (-0.1, 0.1, "worse"), (-0.1, 0.02, "changed"), (-0.2, 0.0, "changed")],
+)
+def test_messages_that_nobody_answers_are_worse_unless_as_many_failed_before(
+    failed: float, unanswered: float, verdict: str
+) -> None:
+    deltas = {"failed": delta(failed, 0.2), "unanswered": delta(unanswered, 0.2), "no_answer": delta(0.15, 1e-9)}
+    assert claims(deltas, {}, "", 0.01, ())["no_answer"].change == verdict
+
+
 def test_no_figures_make_no_claims() -> None:
     assert claims({}, {}, "follow_up", 0.01, ()) == {}
 
