@@ -127,7 +127,6 @@ class AnswerReader:
     def __init__(self, suite: Suite) -> None:
         self._idle = suite.limits.idle
         self._suite = suite  # whose rules are compiled where answers are read, not where parts are put together
-        self._outcomes = Outcomes(suite.follow_up_rules)
         self._kept_whole = suite.limits.kept_characters  #: characters of an answer that its follow-up is read with
         self._checks = frozenset(check.name for _, check in suite.parsed_checks)
 
@@ -139,7 +138,7 @@ class AnswerReader:
 
     def is_waiting(self, state: Conversation) -> bool:
         """Say whether a conversation that is over ended with a message that nobody answered."""
-        return self._outcomes.is_waiting(state)
+        return Outcomes(self._suite.follow_up_rules).is_waiting(state)
 
     def read(
         self,

@@ -1,10 +1,10 @@
 """Claims: which differences between two releases are named, and with which word.
 
 A comparison makes one promise: where nothing differs, at most 5 % of comparisons name any change. Half of it belongs to
-the primary figure, which the suite declares beforehand; the other half to all other figures together, adjusted for
-their number (Benjamini and Hochberg 1995), where those that say whether users were helped weigh more than the dozens
-that describe answers: else each figure that is added would hide that more are left alone. It holds for one look: who
-compares again every day will see more.
+the primary figure, which the suite declares beforehand; a third to the others that say whether users were helped, the
+rest to those that describe answers, each adjusted for their number (Benjamini and Hochberg 1995): else each figure that
+is added would hide that more users are left alone, and an obvious change of answers would make chance among users look
+surer. It holds for one look: who compares again every day will see more.
 
 A product that breaks makes some figures rise, because they are taken over what is left. So nothing is called better
 where the evidence became less, nor where many more first answers are short or the same, or the same documents come
@@ -70,20 +70,18 @@ from turnsignal.stream.statistics.directions import (
     SMALL,
     VOTE,
     WASTED,
-    WHETHER_HELPED,
     WITH_DOCUMENTS,
     WORSE,
     coverage_name,
     family,
 )
 from turnsignal.stream.statistics.intervals import Difference, adjust
-from turnsignal.stream.statistics.promise import PROMISE, moved
+from turnsignal.stream.statistics.promise import PROMISE, families, moved
 from turnsignal.stream.statistics.rankings import by_other_numbers, less_to_rank
 from turnsignal.stream.statistics.record_changes import RecordChange
 
 #: Complaints are read more often than content, so a release that is better has less of it: it has to weigh something.
 _READ = coverage_name(FOLLOW_UP)
-_LOOKED_FOR = 4.0  #: how much more a figure weighs that says whether users were helped
 _BACKED = 0.25  #: of a change of failing answers: how far as many more or fewer conversations must get none
 #: No matter of what one of several messages says, while the others say the rest.
 _OF_ALL_PARTS = {*BY_USERS, *WHEREVER, "clarified", ANSWER_SECONDS, LEFTOVERS, SAME_LANGUAGE, VOTE, WITH_DOCUMENTS}
@@ -213,10 +211,12 @@ def _adjusted(names: Sequence[str], deltas: Mapping[str, Difference]) -> dict[st
     What is the same for every answer of both sides could not have been named, and is no further chance to err.
     """
     moving = [name for name in names if deltas[name].value]
-    weights = [_LOOKED_FOR if name in WHETHER_HELPED else 1.0 for name in moving]
-    return dict.fromkeys(names, 1.0) | dict(
-        zip(moving, adjust([deltas[name].p for name in moving], weights), strict=True)
-    )
+    adjusted = dict.fromkeys(names, 1.0)
+    for of, share in families(moving):
+        adjusted |= {
+            name: min(1.0, p / share) for name, p in zip(of, adjust([deltas[name].p for name in of]), strict=True)
+        }
+    return adjusted
 
 
 def _beside_shift(name: str, claim: Claim, delta: Difference, shifted: str, inside: str) -> Claim:

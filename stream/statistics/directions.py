@@ -165,7 +165,7 @@ WENT_WORSE = {
 }
 #: Figures by which users say how it went, in words and by silence, and how they move where it went worse.
 BY_USERS = {**WENT_WORSE, "silent": RISE}
-#: Figures that say whether users were helped; where many figures are compared, a change of these is looked for first.
+#: Figures that say whether users were helped, a family of their own (`stream.statistics.promise`).
 WHETHER_HELPED = {*BY_USERS, "unanswered", NO_ANSWER, FAILED}
 
 

@@ -339,17 +339,12 @@ def jackknife(value: float, left_out: Sequence[float], n: int) -> Interval:
     return Interval(value, max(0.0, value - half), min(1.0, value + half), n)
 
 
-def adjust(values: Sequence[float], weights: Sequence[float] = ()) -> list[float]:
+def adjust(values: Sequence[float]) -> list[float]:
     """Return p-values adjusted for the share of false discoveries among so many (Benjamini and Hochberg 1995).
 
-    weights: chosen before any is seen, or none: p ÷ weight counts, 1 on average (Roeder and Wasserman 2009).
-
-    >>> adjust([0.01, 0.5, 0.02]), adjust([0.03, 0.5], [3, 1])
-    ([0.03, 0.5, 0.03], [0.04, 1.0])
+    >>> adjust([0.01, 0.5, 0.02])
+    [0.03, 0.5, 0.03]
     """
-    if weights:
-        average = sum(weights) / len(weights)
-        values = [min(1.0, value * average / weight) for value, weight in zip(values, weights, strict=True)]
     order = sorted(range(len(values)), key=values.__getitem__, reverse=True)
     adjusted, least = [1.0] * len(values), 1.0
     for rank, index in zip(range(len(values), 0, -1), order, strict=True):

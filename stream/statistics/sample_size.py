@@ -5,7 +5,7 @@ from collections.abc import Collection
 from statistics import NormalDist
 
 from turnsignal.stream.statistics.intervals import Difference, t_quantile
-from turnsignal.stream.statistics.promise import PROMISE
+from turnsignal.stream.statistics.promise import PROMISE, families
 
 POWER = 0.8416212335729143  #: 80 % quantile of the normal distribution
 
@@ -13,10 +13,13 @@ POWER = 0.8416212335729143  #: 80 % quantile of the normal distribution
 def level_of(name: str, primary: str, figures: Collection[str]) -> float:
     """Return the p below which one of these figures is named.
 
-    The primary has half of the promise to itself. Another one has to stand beside figures that do not differ.
+    The primary has half of the promise to itself. Another one has to stand beside those of its family, which do not
+    differ.
     """
-    others = sum(figure != primary for figure in figures)
-    return PROMISE / 2 if name == primary else PROMISE / 2 / max(1, others)
+    if name == primary:
+        return PROMISE / 2
+    beside = [figure for figure in {name: None} | dict.fromkeys(figures) if figure != primary]
+    return next(PROMISE / 2 * share / len(family) for family, share in families(beside) if name in family)
 
 
 def least_shown(delta: Difference, level: float) -> float:
