@@ -1,10 +1,10 @@
 """Claims: which differences between two releases are named, and with which word.
 
 A comparison makes one promise: where nothing differs, at most 5 % of comparisons name any change. Half of it belongs to
-the primary figure, which the suite declares beforehand; a third to the others that say whether users were helped, the
-rest to those that describe answers, each adjusted for their number (Benjamini and Hochberg 1995): else each figure that
-is added would hide that more users are left alone, and an obvious change of answers would make chance among users look
-surer. It holds for one look: who compares again every day will see more.
+the primary figure, which the suite declares beforehand; a quarter to the others that say whether users were helped, a
+quarter to those that describe answers, each adjusted for their number (Benjamini and Hochberg 1995): else each figure
+that is added would hide that more users are left alone, and an obvious change of answers would make chance among users
+look surer. It holds for one look: who compares again every day will see more.
 
 A product that breaks makes some figures rise, because they are taken over what is left. So nothing is called better
 where the evidence became less, nor where many more first answers are short or the same, or the same documents come

@@ -6,7 +6,7 @@ from turnsignal.stream.statistics.directions import WHETHER_HELPED
 from turnsignal.stream.statistics.intervals import Difference
 
 PROMISE = 0.05  #: share of comparisons without any difference that may name one
-_OF_HELPED = 2 / 3  #: of what the primary figure leaves of it: share of the figures that say whether users were helped
+_OF_HELPED = 0.5  #: of what the primary figure leaves of it: share of the figures that say whether users were helped
 
 
 def families(names: Collection[str]) -> list[tuple[list[str], float]]:

@@ -6,6 +6,7 @@ test's), and who is told. The watch worker is killed before, while and after it 
 
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -53,16 +54,17 @@ pytestmark = [
 
 
 def free_port() -> int:
-    """A port that is free, and so is the one behind it."""
-    while True:
+    """A port that is free, and so is the one behind it; beneath those that connections of other tests are given."""
+    for port in random.sample(range(20_000, 32_000, 2), 1_000):
         with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            port: int = first.getsockname()[1]
             try:
+                first.bind(("127.0.0.1", port))
                 second.bind(("127.0.0.1", port + 1))
             except OSError:
                 continue
             return port
+    msg = "expected two free ports beside each other from 20000 to 32000, and there are none"
+    raise AssertionError(msg)
 
 
 class Drilled(NamedTuple):
