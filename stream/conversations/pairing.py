@@ -221,6 +221,11 @@ def exchange(kept: Sequence[KeptTurn], index: int, follow_up: str) -> Exchange:
     return Exchange(prompt, kept[index].text, follow_up, before)
 
 
+def last_answer(kept: Sequence[KeptTurn]) -> int | None:
+    """Return where the last response stands, None where there is none."""
+    return next((at for at in range(len(kept) - 1, -1, -1) if kept[at].role == ASSISTANT), None)
+
+
 def asked(kept: Sequence[KeptTurn], index: int) -> tuple[int, int]:
     """Return where the user turns right before `index` (skipping responses) begin and end.
 

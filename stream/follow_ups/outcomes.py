@@ -8,7 +8,7 @@ got no answer is `unanswered`, whatever was said before.
 from collections.abc import Sequence
 
 from turnsignal.stream.conversations.exchanges import Exchange
-from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn, exchange
+from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn, exchange, last_answer
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.follow_ups.commands import obeys
 from turnsignal.stream.follow_ups.failures import acknowledges, ends_idle
@@ -38,7 +38,7 @@ class Outcomes:
     def find(self, state: Conversation) -> ConversationOutcome | None:
         """Return the outcome of a conversation that is over; None where neither a user nor the assistant spoke."""
         kept = self._without_closing_lines(state.kept)
-        last = _last_answer(kept)
+        last = last_answer(kept)
         if last is None and state.last_evicted_response is None and not any(turn.role == USER for turn in kept):
             return None
         if self._is_unanswered(kept, last):
@@ -52,13 +52,13 @@ class Outcomes:
     def is_waiting(self, state: Conversation) -> bool:
         """Say whether the last message of a conversation that is over got no answer, be it one that fails."""
         kept = self._without_closing_lines(state.kept)
-        return self._is_waiting(kept, _last_answer(kept))
+        return self._is_waiting(kept, last_answer(kept))
 
     def _without_closing_lines(self, kept: Sequence[KeptTurn]) -> Sequence[KeptTurn]:
         """Leave out what closes an idle chat, behind an answer or what expects none: it takes nothing back."""
         while len(kept) > 1 and kept[-1].role == ASSISTANT and ends_idle(kept[-1].text):
             before = kept[:-1]
-            answer = _last_answer(before)
+            answer = last_answer(before)
             if answer is None or (before[-1].role != ASSISTANT and not self._takes_leave(before, answer)):
                 return kept
             kept = before
@@ -94,10 +94,6 @@ class Outcomes:
         """Say whether the last of these messages, a user's, expects no answer; last: where the last answer stands."""
         text = kept[-1].text
         return takes_leave(Exchange("", "", text) if last is None else exchange(kept, last, text), self._rules)
-
-
-def _last_answer(kept: Sequence[KeptTurn]) -> int | None:
-    return next((at for at in range(len(kept) - 1, -1, -1) if kept[at].role == ASSISTANT), None)
 
 
 def _asks(text: str) -> bool:

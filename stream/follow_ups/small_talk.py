@@ -7,7 +7,7 @@ not; neither says anything of how it answers questions.
 from collections.abc import Sequence
 
 from turnsignal.stream.conversations.exchanges import Exchange
-from turnsignal.stream.conversations.pairing import ASSISTANT, TOGETHER, KeptTurn, asked, exchange
+from turnsignal.stream.conversations.pairing import ASSISTANT, TOGETHER, KeptTurn, asked, exchange, last_answer
 from turnsignal.stream.follow_ups.commands import obeys
 from turnsignal.stream.follow_ups.contexts import CLOSING
 from turnsignal.stream.follow_ups.failures import acknowledges, ends_idle
@@ -31,7 +31,7 @@ def is_small_talk(kept: Sequence[KeptTurn], rules: FollowUpRules) -> bool:
         return False  # a text that was hidden ("***") may have asked anything
     if all(word in _NOTHING or not any(map(str.isalpha, word)) for word in words):
         return True
-    answered = next((at for at in range(begin - 1, -1, -1) if kept[at].role == ASSISTANT), None)
+    answered = last_answer(kept[:begin])
     return takes_leave(Exchange("", "", text) if answered is None else exchange(kept, answered, text), rules)
 
 

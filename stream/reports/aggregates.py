@@ -279,7 +279,7 @@ class Aggregates:
     def _count_held(
         self, key: bytes, conversation: OpenConversation, *, followed: bool = False, thanked: bool = False
     ) -> None:
-        """Count the answer that is held: its run is over; followed: its user wrote again, and thanked."""
+        """Count the answer that is held: its run is over; followed: its user wrote again; thanked: and thanked."""
         held, conversation.held = conversation.held, None
         if held is not None:
             self._count(key, conversation, held.followed(thanked=thanked) if followed else held)

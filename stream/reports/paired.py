@@ -179,8 +179,8 @@ class PairedScores:
             n, total = self._afterwards[name]
             step = SCALES[name].step(total / n) if name in SCALES else 0.0
             deltas[name] = paired_difference(_clusters(self._sums[name]), step)
-        if not (self._afterwards[NO_ANSWER][1] or (NO_ANSWER in deltas and deltas[NO_ANSWER].value)):
-            deltas.pop(NO_ANSWER, None)  # as usual: each case got some answer from both
+        if NO_ANSWER in deltas and not (deltas[NO_ANSWER].value or self._afterwards[NO_ANSWER][1]):
+            del deltas[NO_ANSWER]  # as usual: each case got some answer from both
         if self._nobody_wrote:
             deltas = {name: delta for name, delta in deltas.items() if name == primary or name not in _BY_USERS}
         coverages = self.coverages()
@@ -226,9 +226,7 @@ class PairedScores:
     def _record_changes(self, deltas: Mapping[str, Difference]) -> list[RecordChange]:
         """Return what both sides write down otherwise; the questions are the same."""
         known = {name: paired_difference(_clusters(self._sums[name])) for name in OF_THE_RECORD if name in self._sums}
-        if self._same_suite and self._beside.isdisjoint(
-            OF_THE_RECORD
-        ):  # each answer of the same turns is followed alike
+        if self._same_suite and self._beside.isdisjoint(OF_THE_RECORD):  # of the same turns all are followed alike
             known[FOLLOWED] = Difference(0.0, 0.0, 0.0, 0, 1.0)
         was, became = self.first_answers
         n, total = self._afterwards[CLARIFICATION_FREE]

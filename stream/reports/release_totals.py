@@ -97,9 +97,8 @@ class ReleaseTotals:
     conversations that count; first_answers: of conversations that the release began; strata: totals by platform and
     language, which have no strata themselves; unread: outcomes of conversations in languages that rules do not read;
     last: greatest event time of a first answer, or of a first turn that nobody answered; no_answer: conversations whose
-    last message got none; users: sums by user; alone,
-    alone_answered: `moments` and `answered` of conversations whose user is not known; platforms, languages: that have
-    strata.
+    last message got none; users: sums by user; alone, alone_answered: `moments` and `answered` of conversations whose
+    user is not known; platforms, languages: that have strata.
     """
 
     first: float

@@ -222,7 +222,7 @@ def _again(beside: Mapping[str, Difference]) -> RecordChange | None:
         "does each request log the messages before it?" if copies.value > 0 else "did each request log those before it?"
     )
     most = dict.fromkeys((*BY_USERS, *_BY_CONVERSATION, FAILED, CITED, WITH_DOCUMENTS), _OF_COPIES * abs(copies.value))
-    return RecordChange(why, most, _note(copies, f"{why}, by {abs(copies.value):.0%} of answers: {ask} before it?"))
+    return RecordChange(why, most, _note(copies, f"{why}, by {abs(copies.value):.0%} of answers: {ask}"))
 
 
 def _elsewhere(beside: Mapping[str, Difference]) -> RecordChange | None:

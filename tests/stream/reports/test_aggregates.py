@@ -756,6 +756,7 @@ def test_messages_that_are_logged_again_with_each_request_make_no_release_worse_
     assert (deltas["resolved"]["value"], deltas["resolved"]["verdict"]) == (-1.0, "changed")
     assert not {"better", "worse"} & {change["verdict"] for change in deltas.values()}
     assert notes[0].startswith("more exchanges are logged twice under other ids")
+    assert notes[0].endswith("of answers: does each request log the messages before it?")
 
 
 def test_questions_of_other_kinds_get_other_documents_without_a_release_that_finds_less() -> None:
