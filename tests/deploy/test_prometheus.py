@@ -53,7 +53,8 @@ def worker() -> Iterator[str]:
 def prometheus(tmp_path: Path, worker: str) -> Iterator[str]:
     """The address of a Prometheus that has our configuration, but for the worker's address and shorter intervals."""
     configuration = yaml.safe_load(CONFIGURATION.read_text(encoding="utf-8"))
-    configuration["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
+    # A page may take as long as it is not due again: one second is little for it while other tests run.
+    configuration["global"] = {"scrape_interval": "8s", "scrape_timeout": "8s", "evaluation_interval": "1s"}
     configuration["rule_files"] = [str(CONFIGURATION.parent / "rules" / "*.yml")]
     configuration["scrape_configs"][0]["static_configs"] = [{"targets": [worker]}]
     path = tmp_path / "prometheus.yml"
