@@ -115,8 +115,8 @@ class ConversationProcessor:
             state.asked = PendingResponse(
                 turn.assistant, turn.version, turn.model, turn.platform, environment=turn.environment
             )
-        if self._observer is not None and turn.user_id is not None:
-            self._observer.on_user(context.key, turn.user_id)
+        if self._observer is not None:
+            self._observer.on_user(context.key, turn)
         effects = Effects()
         self._insert(context, kept, effects)
         return effects

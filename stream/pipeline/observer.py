@@ -16,8 +16,8 @@ class Observer(Protocol):
     A method must not change what it is given.
     """
 
-    def on_user(self, key: bytes, user_id: str) -> None:
-        """Called when a turn of a user names who it is."""
+    def on_user(self, key: bytes, turn: Turn) -> None:
+        """Called when a user speaks, before the conversation keeps it."""
         ...
 
     def on_documents(self, key: bytes) -> None:

@@ -71,10 +71,12 @@ class Aggregates:
         self.worst = WorstExchanges()
         self._correctable = suite.limits.kept_turns + 1
 
-    def on_user(self, key: bytes, user_id: str) -> None:
-        """Note whose conversation it is: of whom its first turn names."""
-        if self._users.get(key) is None:
-            self._users[key] = digest(user_id)
+    def on_user(self, key: bytes, turn: Turn) -> None:
+        """Note whose conversation it is, of whom its first turn names, and which release a user's turn names."""
+        if turn.user_id is not None and self._users.get(key) is None:
+            self._users[key] = digest(turn.user_id)
+        if turn.version is not None and turn.role == USER and turn.environment == self._environment:
+            self.unversioned.count_user(turn.version)
 
     def on_documents(self, key: bytes) -> None:
         """Note that a turn that is no answer has documents: nothing reads them there."""
@@ -101,8 +103,7 @@ class Aggregates:
             )
             if turn.version is None and turn.model:
                 self.unversioned.count(turn.model)
-        if turn.user_id is not None:
-            self.on_user(key, turn.user_id)
+        self.on_user(key, turn)
         if not conversation.language:
             conversation.language = _language(state)
         failed = self._answers.is_failing(state, turn.text)
@@ -227,7 +228,8 @@ class Aggregates:
             "review": self.review.rows(checks, minimum),
             "cite_rates": self.cite_rates.rows(minimum),
             "votes": votes.rows(self.votes),
-            "unversioned_models": self.unversioned.rows(),
+            "unversioned_models": self.unversioned.models(),
+            "versions_of_users": self.unversioned.versions_of_users(),
             "position_bias": self.interventions.rows(minimum, cutoff or DEFAULT_CUTOFF),
         }
 

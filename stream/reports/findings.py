@@ -17,7 +17,7 @@ from turnsignal.stream.reports.release_figures import BOTH, LANGUAGES, PLATFORMS
 from turnsignal.stream.reports.release_order import BY_CONVERSATIONS, BY_NAME
 from turnsignal.stream.reports.release_totals import MAX_RELEASES, OTHER_RELEASES
 from turnsignal.stream.reports.themes import INSTRUCTIONS, OTHER, RANKING, THEMES, WASTE, Theme
-from turnsignal.stream.reports.unversioned import tell_models_apart
+from turnsignal.stream.reports.unversioned import tell_releases_apart
 from turnsignal.stream.reports.where_to_work import broken_instructions, where_to_work
 from turnsignal.stream.statistics.directions import BETTER, CHANGED, CHECKS_APPLIED, ELSEWHERE, LEAST, WORSE
 from turnsignal.stream.text.counts import listed, share_of
@@ -64,7 +64,7 @@ def find(summary: Mapping[str, Any]) -> list[Finding]:
         _few_users(summary),
     ]
     notes += [] if named else _users(summary)
-    sentences = (tell_models_apart(summary), broken_instructions(summary), where_to_work(summary))
+    sentences = (tell_releases_apart(summary), broken_instructions(summary), where_to_work(summary))
     notes += [Finding("note", sentence) for sentence in sentences if sentence]
     return [*_beyond(summary), *named, *[note for note in notes if note]]
 

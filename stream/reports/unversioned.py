@@ -1,49 +1,82 @@
-"""Unversioned: which models answered where no answer names a version, so that no release can be compared.
+"""Unversioned: what could tell releases apart where no answer names a version, so that none are compared.
 
-Two models that share the traffic are two releases to whoever dealt it to them; nobody can tell unless it is said.
+Two models that share the traffic are two releases to whoever dealt it to them, and so are two versions that the turns
+of users name; nobody can tell unless it is said.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-_TOLD_APART = 64  #: models; answers of others count as of none
+_TOLD_APART = 64  #: models, or versions; what names others counts as naming none
 _NAMED = 3  #: of them
-_SHARE = 0.1  #: of the conversations, from which a model is named
+_SHARE = 0.1  #: of the conversations or turns, from which one is named
 
 
 class Unversioned:
-    """Counts conversations whose first answer names a model and no version."""
+    """Counts conversations whose first answer names a model and no version, and turns of users that name a version."""
 
     def __init__(self) -> None:
         self._models: Counter[str] = Counter()
+        self._users: Counter[str] = Counter()
 
     def count(self, model: str) -> None:
         """Take in a conversation."""
-        self._add(model, 1)
+        _add(self._models, model, 1)
+
+    def count_user(self, version: str) -> None:
+        """Take in a turn of a user."""
+        _add(self._users, version, 1)
 
     def merge(self, other: "Unversioned") -> None:
         """Add another partition's."""
         for model, n in other._models.items():
-            self._add(model, n)
+            _add(self._models, model, n)
+        for version, n in other._users.items():
+            _add(self._users, version, n)
 
-    def rows(self) -> list[dict[str, Any]]:
+    def models(self) -> list[dict[str, Any]]:
         """Return models with their conversations, the most frequent first."""
-        ordered = sorted(self._models.items(), key=lambda part: (-part[1], part[0]))
-        return [{"model": model, "conversations": n} for model, n in ordered]
+        return [{"model": model, "conversations": n} for model, n in _ordered(self._models)]
 
-    def _add(self, model: str, n: int) -> None:
-        if model in self._models or len(self._models) < _TOLD_APART:
-            self._models[model] += n
+    def versions_of_users(self) -> list[dict[str, Any]]:
+        """Return versions with the turns of users that name them, the most frequent first."""
+        return [{"version": version, "turns": n} for version, n in _ordered(self._users)]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take in checkpoints, too, that were written when turns of users were not counted."""
+        self.__dict__.update({"_users": Counter()} | state)
 
 
-def tell_models_apart(summary: Mapping[str, Any]) -> str | None:
-    """Say that several models answered where no answer of a replay names a version; None where that is not so."""
-    rows = summary.get("unversioned_models", ())
-    if any(row["version"] is not None for row in summary["quality"]):
+def _add(counts: Counter[str], name: str, n: int) -> None:
+    if name in counts or len(counts) < _TOLD_APART:
+        counts[name] += n
+
+
+def _ordered(counts: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda part: (-part[1], part[0]))
+
+
+def tell_releases_apart(summary: Mapping[str, Any]) -> str | None:
+    """Say what could tell releases apart where no answer of a replay names a version; None where nothing could."""
+    if any(row["version"] is not None and row.get("answers_per_conversation") for row in summary["quality"]):
         return None
-    total = sum(row["conversations"] for row in rows)
-    named = [row for row in rows if row["conversations"] >= _SHARE * total]
+    return _by_users(summary.get("versions_of_users", ())) or _by_models(summary.get("unversioned_models", ()))
+
+
+def _by_users(rows: Sequence[Mapping[str, Any]]) -> str | None:
+    named = _frequent(rows, "turns")
+    if len(named) < 2:
+        return None
+    versions = ", ".join(f"{row['version']} on {row['turns']:,} turns" for row in named[:_NAMED])
+    return (
+        f"no answer names its version, so nothing is compared, though turns of users name {len(named)} ({versions}): a "
+        "release is read from the turn of the assistant that it wrote; log the version there"
+    )
+
+
+def _by_models(rows: Sequence[Mapping[str, Any]]) -> str | None:
+    named = _frequent(rows, "conversations")
     if len(named) < 2:
         return None
     models = ", ".join(f"{row['model']} in {row['conversations']:,} conversations" for row in named[:_NAMED])
@@ -52,3 +85,8 @@ def tell_models_apart(summary: Mapping[str, Any]) -> str | None:
         "compare them, log a version, or give each turn its model as its version (`turnsignal convert`, then "
         "`jq -c '.version = .model'`)"
     )
+
+
+def _frequent(rows: Sequence[Mapping[str, Any]], counted: str) -> list[Mapping[str, Any]]:
+    total = sum(row[counted] for row in rows)
+    return [row for row in rows if row[counted] >= _SHARE * total]

@@ -40,8 +40,9 @@ def test_models_beyond_so_many_take_no_room() -> None:
     counted, other = Unversioned(), Unversioned()
     for number in range(1_000):
         (counted if number % 2 else other).count(f"model-{number}")
+        (counted if number % 2 else other).count_user(f"v{number}")
     counted.merge(other)
-    assert len(counted.rows()) == 64
+    assert len(counted.models()) == len(counted.versions_of_users()) == 64
 
 
 def test_a_checkpoint_of_before_is_gone_on_from() -> None:
@@ -49,4 +50,21 @@ def test_a_checkpoint_of_before_is_gone_on_from() -> None:
     del older.unversioned
     again = pickle.loads(pickle.dumps(older))
     again.merge(Aggregates(SUITE))
-    assert again.unversioned.rows() == []
+    assert again.unversioned.models() == []
+    counted = Unversioned()
+    del counted._users
+    again.unversioned.merge(pickle.loads(pickle.dumps(counted)))
+    assert again.unversioned.versions_of_users() == []
+
+
+@pytest.mark.parametrize("answered", ["v1", None])
+def test_versions_that_only_users_name_are_told(answered: str | None) -> None:
+    lines: list[bytes] = []
+    for number in range(4):
+        name, version = f"c{number}", f"v{number % 2}"
+        lines.append(turn(name, 0, "user", "How do I reset my password?", number, version=version))
+        if number:  # to the first nobody answers
+            lines.append(turn(name, 1, "assistant", "Open Settings.", number, version=answered))
+    said = [finding.sentence for finding in find(summary(*lines))]
+    about = [sentence for sentence in said if "turns of users name 2 (v0 on 2 turns, v1 on 2 turns)" in sentence]
+    assert len(about) == (answered is None)
