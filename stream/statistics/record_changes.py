@@ -59,6 +59,7 @@ _OF_MISSING = 4.0  #: answers that failed for each behind which a user asks once
 _OF_COPIES = 3.0  #: conversations, or answers, for each answer that is logged again: most have two more beside it
 _AROUND = 0.7  #: share of first questions that a word came to stand in, or ceased to: more than any topic has
 _OF_REPLIES = 1.5  #: follow-ups, or answers without documents, for each answer that asks something back: most get one
+_OF_SPLITS = 10.0  #: conversations that are parts for each that begins with a thanks: most parts begin with a question
 _OF_THANKS = 3.0  #: answers for each message behind one of them
 _ONLY_REPLIES = 0.6  #: conversations in which nothing else follows, for each answer that asks something back
 _READ_AS_GOOD = 0.1  #: by which a reply to that is read as better than others that do not complain
@@ -208,9 +209,13 @@ def _apart(beside: Mapping[str, Difference]) -> RecordChange | None:
     if behind is None:
         return None
     why = f"{_more(behind)} conversations begin with a thanks"
-    ask = "does each message have a conversation of its own?" if behind.value > 0 else "did messages have one each?"
+    ask = (
+        "is one conversation logged as several, as where a page is loaded anew?"
+        if behind.value > 0
+        else "was one logged as several?"
+    )
     note = _note(behind, f"{why}, {abs(behind.value):.0%} of them: {ask}")
-    return RecordChange(why, dict.fromkeys(_BY_CONVERSATION, 1.0), note)
+    return RecordChange(why, dict.fromkeys(_BY_CONVERSATION, _OF_SPLITS * abs(behind.value)), note)
 
 
 def _again(beside: Mapping[str, Difference]) -> RecordChange | None:

@@ -425,6 +425,10 @@ EVERYDAY = {
     "sarcasm": ["wow, so helpful", "nice try", "thanks for nothing", "Great, now everything is broken"],
     "slang and emoji": ["ffs", "bruh this aint it", "😡", "still borked lol"],
     "typos": ["it dosnt work", "stil the same eror", "doesnt opne"],
+    "others' data": ["that's somebody else's phone", "my name isn't Ruiz", "no, this is the account of a stranger"],
+    "advertising": ["enough with the ads", "quit selling me things"],
+    "made up": ["sounds made up to me", "Did you just make this up?"],
+    "dead links": ["404", "opened it, white screen", "I only see brackets"],
 }
 
 
@@ -435,6 +439,9 @@ def test_everyday_trouble_is_read_as_a_clarification(kind: str, text: str) -> No
 
 def test_what_only_sounds_like_trouble_goes_on() -> None:
     for text in (
+        "Can somebody else's phone use it?",
+        "How do I stop advertising my number?",
+        "Which page do I see after the login page?",
         "It works now, thanks!",
         "What if it doesn't work on Windows?",
         "nvm, found it",

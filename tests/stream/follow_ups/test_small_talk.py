@@ -32,6 +32,7 @@ def test_greetings_consent_ratings_thanks_and_pings_ask_for_nothing(text: str) -
     [
         *("how do I reset it", "the blue one", "hi, my card is blocked", "ok, and the second step", "show me more"),
         *("Terminal 5", "thanks, but it still fails", "ja, aber wie", "Ok?", "order status", "no, the other account"),
+        *("Good morning. My boiler shows E133", "good afternoon team, need a refund for order 12"),
     ],
 )
 def test_what_has_a_subject_asks_for_something(text: str) -> None:

@@ -813,9 +813,8 @@ def test_a_conversation_for_each_message_makes_no_release_worse_and_is_said() ->
     deltas, notes = recorded(*thanked(0, "v1", apart=False), *thanked(100, "v2", apart=True))
     assert (deltas["silent"]["value"], deltas["resolved"]["value"]) == (1.0, -1.0)
     assert not {"better", "worse"} & {change["verdict"] for change in deltas.values()}
-    assert notes == [
-        "more conversations begin with a thanks, 50% of them: does each message have a conversation of its own?"
-    ]
+    ask = "is one conversation logged as several, as where a page is loaded anew?"
+    assert notes == [f"more conversations begin with a thanks, 50% of them: {ask}"]
 
 
 def test_where_questions_move_to_what_needs_no_documents_search_is_no_worse() -> None:

@@ -176,7 +176,8 @@ def test_messages_with_a_conversation_each_are_no_users_who_leave() -> None:
     deltas = {"silent": delta(0.6), "resolved": delta(-0.4), "clarification_free": delta(-0.2)}
     said = verdicts(deltas, begun_with_thanks=delta(0.1))
     assert said == {"silent": "changed", "resolved": "changed", "clarification_free": "worse"}
-    assert verdicts(deltas, begun_with_thanks=delta(0.02))["silent"] == "worse"
+    assert verdicts(deltas, begun_with_thanks=delta(0.02))["silent"] == "worse", "so few parts do not explain as much"
+    assert verdicts({"silent": delta(0.13)}, begun_with_thanks=delta(0.03))["silent"] == "changed"
 
 
 def test_what_is_written_around_users_messages_makes_no_release_worse_and_is_said() -> None:
