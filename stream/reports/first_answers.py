@@ -34,6 +34,7 @@ _MOST_DOCUMENTS = 4_000  #: documents of a release that are counted; beyond, the
 _MOST_QUESTIONS = 1_000  #: of a release, by whose words it is known which questions get documents
 _SHRUNK = 4.0  #: questions without any documents more or less that each word is taken to have had beside its own
 _DOCUMENTS_READ = 20  #: of an answer
+_STEPS = 4  #: of a length that are twice as long
 _GREATEST = 80  #: step of a length: a million characters
 _SHARE = 0.03  #: of first answers that are the same, from which on they are common
 _SHIFTED = 0.05  #: change of a platform's or language's share from which on figures may move for it
@@ -93,8 +94,8 @@ def first_documents(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def length_step(characters: int) -> int:
-    """Return the step of a length on a scale on which twice as long is four steps more."""
-    return round(4 * math.log2(max(1, characters)))
+    """Return the step of a length on a scale on which twice as long is `_STEPS` more."""
+    return round(_STEPS * math.log2(max(1, characters)))
 
 
 def share_of_length(step: int) -> float:
@@ -126,6 +127,11 @@ class FirstAnswers:
     def n(self) -> int:
         """How many there are."""
         return self.platforms.total()
+
+    def length_beside(self, before: "FirstAnswers") -> float:
+        """Return how many times as long they are, by the geometric mean; 1.0 where one of both has none."""
+        means = [math.fsum(step * n for step, n in sorted(of.lengths.items())) / of.n for of in (self, before) if of.n]
+        return 2 ** ((means[0] - means[1]) / _STEPS) if len(means) == 2 else 1.0
 
     def add(self, answer: FirstAnswer, language: str = "") -> None:
         """Count one; language: of what the user wrote, "" where that is not told."""

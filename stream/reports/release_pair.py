@@ -167,7 +167,14 @@ class ReleasePair:
         thanked = sorted(of[THANKED].mean.value if THANKED in of else 0.0 for of in (old, new))
         words, needs = mine.other_words(theirs), mine.other_needs(theirs)
         known = Circumstances(
-            words, needs, around, 1.0 - free, cut, self._reader.ranked, thanked[0] <= _HARDLY * thanked[1]
+            words,
+            needs,
+            around,
+            1.0 - free,
+            cut,
+            self._reader.ranked,
+            thanked[0] <= _HARDLY * thanked[1],
+            mine.length_beside(theirs),
         )
         changes = record_changes(differences, beside, known)
         unheard = differences.pop(UNHEARD, None)

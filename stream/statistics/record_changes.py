@@ -63,6 +63,8 @@ _OF_SPLITS = 10.0  #: conversations that are parts for each that begins with a t
 _OF_THANKS = 3.0  #: answers for each message behind one of them
 _ONLY_REPLIES = 0.6  #: conversations in which nothing else follows, for each answer that asks something back
 _READ_AS_GOOD = 0.1  #: by which a reply to that is read as better than others that do not complain
+_LONGER = 1.25  #: times as long, from which on answers may say what users would have asked next
+_OF_LONGER = 0.6  #: conversations in which nothing more is asked, for each time that answers are longer
 _NEED = 0.1  #: share of first questions, from which on it is no chance that others get documents
 _OF_NEEDS = 3.0  #: answers for each question that is known by its words: most are rare, and tell less than they know
 _OF_WORDS = 3.0  #: questions for each with one word: what tells a topic stands in a third of its questions
@@ -101,7 +103,7 @@ class Circumstances(NamedTuple):
     that get documents; around: by how much more of the first answers begin or end with one sentence, and which;
     clarified: share of follow-ups that ask to clarify, of the side with more; cut: by how much more of the first
     answers are cut off at one length; ranked: figures that depend on the order of documents; unthanked: hardly
-    anybody thanks on one of both sides.
+    anybody thanks on one of both sides; length: how many times as long first answers are.
     """
 
     words: float = 0.0
@@ -111,6 +113,7 @@ class Circumstances(NamedTuple):
     cut: float = 0.0
     ranked: Collection[str] = ()
     unthanked: bool = False
+    length: float = 1.0
 
 
 def record_changes(
@@ -142,6 +145,7 @@ def record_changes(
         others,
         _around(deltas, *known.around),
         _asks_back(deltas, known.clarified),
+        _says_more(deltas, known.length),
     ]
     return [change for change in changes if change is not None]
 
@@ -358,3 +362,12 @@ def _asks_back(deltas: Mapping[str, Difference], clarified: float) -> RecordChan
     return RecordChange(
         why, {**by_outcome, **read, CLARIFICATION_FREE: replies * clarified, WITH_DOCUMENTS: replies}, by_chance=True
     )
+
+
+def _says_more(deltas: Mapping[str, Difference], length: float) -> RecordChange | None:
+    """Tell users who leave from those who had nothing left to ask: neither writes, and these do not complain more."""
+    silent, free = deltas.get("silent"), deltas.get(CLARIFICATION_FREE)
+    if length < _LONGER or silent is None or silent.value <= 0 or (free is not None and moved(free, FALL, 0.0)):
+        return None
+    why = f"first answers are {length:.1f} times as long, so that users may have less to ask"
+    return RecordChange(why, dict.fromkeys(("silent", "resolved"), _OF_LONGER * (length - 1.0)))
