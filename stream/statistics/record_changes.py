@@ -365,9 +365,12 @@ def _asks_back(deltas: Mapping[str, Difference], clarified: float) -> RecordChan
 
 
 def _says_more(deltas: Mapping[str, Difference], length: float) -> RecordChange | None:
-    """Tell users who leave from those who had nothing left to ask: neither writes, and these do not complain more."""
-    silent, free = deltas.get("silent"), deltas.get(CLARIFICATION_FREE)
-    if length < _LONGER or silent is None or silent.value <= 0 or (free is not None and moved(free, FALL, 0.0)):
+    """Tell users who leave from those who had nothing left to ask: neither writes, and these leave no complaint behind.
+
+    Follow-ups do not tell, of which more are complaints where the other ones are no longer needed.
+    """
+    silent, abandoned = deltas.get("silent"), deltas.get("abandoned")
+    if length < _LONGER or silent is None or silent.value <= 0 or (abandoned and moved(abandoned, RISE, 0.0)):
         return None
     why = f"first answers are {length:.1f} times as long, so that users may have less to ask"
     return RecordChange(why, dict.fromkeys(("silent", "resolved"), _OF_LONGER * (length - 1.0)))

@@ -201,5 +201,5 @@ def test_users_who_have_nothing_left_to_ask_do_not_make_a_fuller_answer_worse() 
     assert claims({"silent": delta(0.2)}, {}, "", 0.01, (), changes=[change])["silent"].change == "changed"
     assert claims({"silent": delta(0.5)}, {}, "", 0.01, (), changes=[change])["silent"].change == "worse", "too many"
     assert record_changes({"silent": delta(0.2)}, {}, Circumstances(length=1.1)) == []
-    complaining = {"silent": delta(0.2), "clarification_free": delta(-0.2)}
-    assert record_changes(complaining, {}, longer) == [], "whoever writes complains more"
+    complaining = {"silent": delta(0.2), "abandoned": delta(0.2)}
+    assert record_changes(complaining, {}, longer) == [], "more leave with a complaint"
