@@ -65,8 +65,8 @@ def tell_releases_apart(summary: Mapping[str, Any]) -> str | None:
 
 
 def _by_users(rows: Sequence[Mapping[str, Any]]) -> str | None:
-    named = _frequent(rows, "turns")
-    if len(named) < 2:
+    named = _several(rows, "turns")
+    if not named:
         return None
     versions = ", ".join(f"{row['version']} on {row['turns']:,} turns" for row in named[:_NAMED])
     return (
@@ -76,8 +76,8 @@ def _by_users(rows: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 def _by_models(rows: Sequence[Mapping[str, Any]]) -> str | None:
-    named = _frequent(rows, "conversations")
-    if len(named) < 2:
+    named = _several(rows, "conversations")
+    if not named:
         return None
     models = ", ".join(f"{row['model']} in {row['conversations']:,} conversations" for row in named[:_NAMED])
     return (
@@ -87,6 +87,8 @@ def _by_models(rows: Sequence[Mapping[str, Any]]) -> str | None:
     )
 
 
-def _frequent(rows: Sequence[Mapping[str, Any]], counted: str) -> list[Mapping[str, Any]]:
+def _several(rows: Sequence[Mapping[str, Any]], counted: str) -> list[Mapping[str, Any]]:
+    """Return what is frequent, none where that is one alone."""
     total = sum(row[counted] for row in rows)
-    return [row for row in rows if row[counted] >= _SHARE * total]
+    frequent = [row for row in rows if row[counted] >= _SHARE * total]
+    return frequent if len(frequent) > 1 else []
