@@ -8,31 +8,23 @@ conversation, the documents that came first are counted.
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import accumulate, islice
 from typing import NamedTuple
-from zlib import crc32
-
-import numpy as np
-import numpy.typing as npt
 
 from turnsignal.stream.reports.answer_edges import AnswerEdges, edges, forget_rare, has_end, named
+from turnsignal.stream.reports.first_questions import FirstQuestions, Opening, words_asked
 from turnsignal.stream.statistics.exact import fisher
 from turnsignal.stream.statistics.intervals import Difference, Estimate, difference, rate
 from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.text.spoken_languages import language_name
-from turnsignal.stream.text.wordplay import words_of
 
 _READ = 2_000  #: characters of an answer by which it is told from others
 _SHOWN = 80  #: characters of it that are shown, in lower case and without numbers
-_BUCKETS = 256  #: that words of questions are counted by
-_WORDS_READ = 64  #: of a question, in its first characters
 _MOST_TEXTS = 2_000  #: texts of a release that are counted; beyond, the rarer half is forgotten
 _MOST_DOCUMENTS = 4_000  #: documents of a release that are counted; beyond, the rarer half is forgotten
-_MOST_QUESTIONS = 1_000  #: of a release, by whose words it is known which questions get documents
-_SHRUNK = 4.0  #: questions without any documents more or less that each word is taken to have had beside its own
 _DOCUMENTS_READ = 20  #: of an answer
 _STEPS = 4  #: of a length that are twice as long
 _GREATEST = 80  #: step of a length: a million characters
@@ -44,8 +36,8 @@ class FirstAnswer(NamedTuple):
     """The first answer of a conversation: platform, `length_step`, and a digest of its text with its beginning.
 
     documents: digests of those that the conversation got first, be it with a later answer; words: of the question that
-    it answers, each by the number of its bucket; edges: what it begins and ends
-    with; characters, is_whole: how many it has, and whether it has an end.
+    it answers, as `words_asked` has them; edges: what it begins and ends with; characters, is_whole: how many it has,
+    and whether it has an end.
     """
 
     platform: str
@@ -73,14 +65,12 @@ class FirstAnswer(NamedTuple):
 
 def first_answer(platform: str | None, text: str, question: str = "") -> FirstAnswer:
     """Return what is kept of a first answer; citations and numbers do not tell two texts apart."""
-    words = islice(dict.fromkeys(words_of(question[:_READ].casefold())), _WORDS_READ)
-    buckets = bytes({crc32(word.encode("utf-8", "surrogatepass")) % _BUCKETS for word in words})
     return FirstAnswer(
         platform or "none",
         length_step(len(text)),
         named(text[:_READ], _SHOWN),
         (),
-        buckets,
+        words_asked(question),
         edges(text),
         len(text),
         has_end(text),
@@ -108,8 +98,7 @@ class FirstAnswers:
     """The first answers of one release: how many of each platform, length and text, and to users of which language.
 
     languages: of those whose messages tell it; documents: how many conversations got each; searched: how many got any;
-    retrieved: how many documents those got; words: how many questions have a word of each bucket; questions: words of
-    some, and whether they got documents.
+    retrieved: how many documents those got; questions: what was asked.
     """
 
     platforms: Counter[str] = field(default_factory=Counter)
@@ -119,8 +108,7 @@ class FirstAnswers:
     documents: Counter[str] = field(default_factory=Counter)
     searched: int = 0
     retrieved: int = 0
-    words: Counter[int] = field(default_factory=Counter)
-    questions: list[tuple[bytes, bool]] = field(default_factory=list)
+    questions: FirstQuestions = field(default_factory=FirstQuestions)
     edges: AnswerEdges = field(default_factory=AnswerEdges)
 
     @property
@@ -133,17 +121,16 @@ class FirstAnswers:
         means = [math.fsum(step * n for step, n in sorted(of.lengths.items())) / of.n for of in (self, before) if of.n]
         return 2 ** ((means[0] - means[1]) / _STEPS) if len(means) == 2 else 1.0
 
-    def add(self, answer: FirstAnswer, language: str = "") -> None:
-        """Count one; language: of what the user wrote, "" where that is not told."""
+    def add(self, answer: FirstAnswer, language: str = "", came_of_it: Opening | None = None) -> None:
+        """Count one; language: of what the user wrote, "" where that is not told; came_of_it: of the question."""
         self.platforms[answer.platform] += 1
         if language:
             self.languages[language] += 1
         self.lengths[answer.length] += 1
         self.texts[answer.text] += 1
-        self.words.update(answer.words)
         self.edges.add(answer.edges, answer.characters, is_whole=answer.is_whole)
-        if answer.words and len(self.questions) < _MOST_QUESTIONS:
-            self.questions.append((answer.words, bool(answer.documents)))
+        asked = Opening(b"") if came_of_it is None else came_of_it
+        self.questions.add(asked._replace(words=answer.words, searched=bool(answer.documents)))
         if answer.documents:
             self.documents.update(answer.documents)
             self.searched += 1
@@ -156,9 +143,8 @@ class FirstAnswers:
         self.languages.update(other.languages)
         self.lengths.update(other.lengths)
         self.texts.update(other.texts)
-        self.words.update(other.words)
         self.edges.merge(other.edges)
-        self.questions += other.questions[: _MOST_QUESTIONS - len(self.questions)]
+        self.questions.merge(other.questions)
         self.documents.update(other.documents)
         self.searched += other.searched
         self.retrieved += other.retrieved
@@ -240,31 +226,6 @@ class FirstAnswers:
         code, became, was = _most_shifted(self.languages, before.languages)
         return f"{became:.0%} of the users write {language_name(code)}, {was:.0%} before" if code else ""
 
-    def other_words(self, before: "FirstAnswers") -> float:
-        """Return how far the share of questions with a word moved most; 0 where none is shown to have moved."""
-        if not self.n or not before.n:
-            return 0.0
-        changes = [
-            difference(rate(self.words[at], self.n), rate(before.words[at], before.n))
-            for at in sorted(self.words.keys() | before.words.keys())
-        ]
-        shown = [abs(change.value) for change in changes if change.p * len(changes) <= PROMISE]
-        return max(shown, default=0.0)
-
-    def other_needs(self, before: "FirstAnswers") -> float:
-        """Return by how much more, or fewer, of the questions are of those that get documents, by their words alone.
-
-        How much a word says of that is a ridge regression within each release (Hoerl and Kennard 1970), so that a
-        release which finds less does not count as asked otherwise. It is drawn to 0 where words are rare.
-        """
-        if not self.questions or not before.questions:
-            return 0.0
-        (mine, asks), (theirs, asked) = (_by_word(of.questions) for of in (self, before))
-        words = np.concatenate((mine - mine.mean(axis=0), theirs - theirs.mean(axis=0)))
-        gets = np.concatenate((asks - asks.mean(), asked - asked.mean()))
-        says = np.linalg.solve(words.T @ words + _SHRUNK * np.eye(_BUCKETS), words.T @ gets)
-        return float((mine.mean(axis=0) - theirs.mean(axis=0)) @ says)
-
     def _below(self, step: int) -> Estimate:
         return rate(sum(n for length, n in self.lengths.items() if length < step), self.n)
 
@@ -282,14 +243,6 @@ class FirstAnswers:
     def _forget(self) -> None:
         self.texts = forget_rare(self.texts, _MOST_TEXTS)
         self.documents = forget_rare(self.documents, _MOST_DOCUMENTS)
-
-
-def _by_word(questions: Sequence[tuple[bytes, bool]]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return a row of each question with a 1 under each bucket of its words, and a 1 for each that got documents."""
-    rows = np.zeros((len(questions), _BUCKETS))
-    for row, (words, _) in zip(rows, questions, strict=True):
-        row[list(words)] = 1.0
-    return rows, np.array([float(got) for _, got in questions])
 
 
 def _count_as(shares: tuple[float, float], *pair: Estimate) -> list[Estimate]:

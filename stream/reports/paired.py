@@ -44,7 +44,8 @@ from turnsignal.stream.statistics.directions import (
 from turnsignal.stream.statistics.intervals import Clusters, Difference
 from turnsignal.stream.statistics.paired_difference import paired_difference
 from turnsignal.stream.statistics.rankings import cited_by_place, said_nothing, says_nothing
-from turnsignal.stream.statistics.record_changes import Circumstances, RecordChange, record_changes
+from turnsignal.stream.statistics.record_change import RecordChange
+from turnsignal.stream.statistics.record_changes import Circumstances, record_changes
 from turnsignal.stream.statistics.sample_size import least_shown, level_of
 
 IDENTICAL, EQUIVALENT, TOO_FEW = "identical", "equivalent", "too few conversations to compare"
@@ -234,7 +235,7 @@ class PairedScores:
         clarified = 1.0 - min(free, free if change is None else free - change.value)
         around = became.edges.more_alike(was.edges)
         cut = became.edges.more_cut(was.edges)
-        return record_changes(deltas, known, Circumstances(0.0, 0.0, around, clarified, cut, self._ranked))
+        return record_changes(deltas, known, Circumstances(0.0, {}, around, clarified, cut, self._ranked))
 
     @property
     def _ranked(self) -> tuple[str, ...]:

@@ -25,7 +25,8 @@ import numpy as np
 import numpy.typing as npt
 
 from turnsignal.stream.pipeline.metric_deltas import Release
-from turnsignal.stream.records.scores import FOLLOW_UP, Unscored
+from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, Unscored
+from turnsignal.stream.reports.first_questions import Opening
 from turnsignal.stream.reports.release_figures import figure_as_json
 from turnsignal.stream.reports.release_order import Period, Step, check_baseline, in_order, steps
 from turnsignal.stream.reports.release_pair import FigureReader, ReleasePair
@@ -114,6 +115,7 @@ class Quality:
             for name in covered
         )
         self._questions, self._asked = map(self.figures.index, (QUESTIONS, FAILED))
+        self._free = self.figures.index(CLARIFICATION_FREE) if CLARIFICATION_FREE in self.figures else None
         self._releases: dict[Release, ReleaseTotals] = {}
         self._begun: dict[Release, float] = {}  # event time of a release's first conversation that it began
         self._opened: dict[Release, float] = {}  # and of the first answer that opened one
@@ -292,7 +294,15 @@ class Quality:
                 stratum.update(values, went.opened, went.user)
         if went.parts and went.first_answer is not None:
             opener = self._totals(releases, begun_by(went), went.first)
-            opener.first_answers.add(went.first_answer, went.language)
+            opener.first_answers.add(went.first_answer, went.language, self._came_of(went))
+
+    def _came_of(self, went: ConversationScores) -> Opening:
+        """Return what came of a conversation's first question."""
+        came_of_it = Opening(b"", outcome=went.outcome if went.is_readable else "")
+        if self._free is None:
+            return came_of_it
+        judged, free = (math.fsum(values[2 * self._free + at] for values in went.parts.values()) for at in (0, 1))
+        return came_of_it._replace(follow_ups=judged, free=free)
 
     def _by_time(self) -> list[Release]:
         def began(release: Release) -> tuple[str, float, float, str]:

@@ -165,10 +165,10 @@ class ReleasePair:
         free = min((of[CLARIFICATION_FREE].mean.value for of in (old, new) if CLARIFICATION_FREE in of), default=1.0)
         cut = mine.edges.more_cut(theirs.edges)
         thanked = sorted(of[THANKED].mean.value if THANKED in of else 0.0 for of in (old, new))
-        words, needs = mine.other_words(theirs), mine.other_needs(theirs)
+        words = mine.questions.other_words(theirs.questions)
         known = Circumstances(
             words,
-            needs,
+            mine.questions.expected(theirs.questions),
             around,
             1.0 - free,
             cut,

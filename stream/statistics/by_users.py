@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Mapping
 
-from turnsignal.stream.records.scores import CITED_ARTICLE, CLARIFICATION_FREE
+from turnsignal.stream.records.scores import CITED, CITED_ARTICLE, CLARIFICATION_FREE
 from turnsignal.stream.statistics.claim import Claim, by, withdraw
 from turnsignal.stream.statistics.directions import (
     BETTER,
@@ -28,6 +28,11 @@ SAYS_WORSE = {CITED_ARTICLE: FALL, **WENT_WORSE}
 #: Times as far as labels or users say, a ranking falls, or rises, that is of the first document alone. Nothing that is
 #: better by what is cited is so without them, so less of them speaks against it.
 _FALLS_BY, _RISES_BY = 2.0, 10.0
+#: Of answers, how many may come to be declined, or given without documents, for a good reason; of more a part broke.
+_SOME_DECLINED, _SOME_WITHOUT = 0.35, 0.5
+_COMPLAINED = 0.6  #: fewer complaints for each answer that is declined: what is declined was mostly wrong before
+_OF_DECLINED = 3.0  #: answers that cite, or conversations, for each declined one that rules know: half of them
+_WOULD_SAY = 3.0  #: answers without documents for each user who is sure not to complain more
 #: Of these a fall, or a rise, is no matter of how many users say anything.
 _FEWER_COMPLAIN = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned", FAILED)
 #: Nobody answered them: that is the release's, wherever they came from.
@@ -111,6 +116,42 @@ def fewer_complaints(deltas: Mapping[str, Difference]) -> float:
     """Return by how much fewer follow-ups ask to clarify; 0 where no fewer are shown to."""
     free = deltas.get(CLARIFICATION_FREE)
     return max(0.0, free.value) if free is not None and free.p <= PROMISE else 0.0
+
+
+def declined(deltas: Mapping[str, Difference]) -> dict[str, str]:
+    """Return the figures that are not worse since what is declined was wrong before, with the reason.
+
+    Who declines what nobody is content with, even before, loses those complaints; who declines at random, or says an
+    error, a few of them. So they must become fewer by most of what came to be declined, and no more may leave unheard.
+    """
+    failed, free = deltas.get(FAILED), fewer_complaints(deltas)
+    if failed is None or not 0 < failed.value <= min(_SOME_DECLINED, free / _COMPLAINED) or _leave(deltas):
+        return {}
+    why = f"{free:.2f} fewer follow-ups complain, as where what was invented is declined now"
+    most = {FAILED: 1.0, **dict.fromkeys(("unanswered", CITED, WITH_DOCUMENTS), _OF_DECLINED)}
+    return {
+        name: why for name, times in most.items() if name in deltas and abs(deltas[name].value) <= times * failed.value
+    }
+
+
+def answered_otherwise(deltas: Mapping[str, Difference]) -> str:
+    """Say that users would say if the answers that come without documents now were worse; "" where they might be.
+
+    An order's state comes from an API and is no document. Where a search finds nothing answers are invented, and users
+    complain: that has to be unlikely, and of more than a half it is the search all the same.
+    """
+    given, free = deltas.get(WITH_DOCUMENTS), deltas.get(CLARIFICATION_FREE)
+    if given is None or free is None or not -_SOME_WITHOUT <= given.value < 0 or _leave(deltas):
+        return ""
+    if free.low < given.value / _WOULD_SAY or free.value < given.value / (2 * _WOULD_SAY):
+        return ""
+    return (
+        f"users complain no more for it ({CLARIFICATION_FREE} {by(free)}): do they come from elsewhere, such as an API?"
+    )
+
+
+def _leave(deltas: Mapping[str, Difference]) -> bool:
+    return any(name in deltas and moved(deltas[name], way, 0.0) for name, way in BY_USERS.items())
 
 
 def _went_well(deltas: Mapping[str, Difference]) -> float:

@@ -39,7 +39,9 @@ from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, FOLLOW_U
 from turnsignal.stream.statistics.by_users import (
     SAYS_WORSE,
     WHEREVER,
+    answered_otherwise,
     contradicted_by,
+    declined,
     fewer_complaints,
     only_heard,
     unhappier_by,
@@ -78,7 +80,7 @@ from turnsignal.stream.statistics.directions import (
 from turnsignal.stream.statistics.intervals import Difference, adjust
 from turnsignal.stream.statistics.promise import PROMISE, families, moved
 from turnsignal.stream.statistics.rankings import by_other_numbers, less_to_rank
-from turnsignal.stream.statistics.record_changes import RecordChange
+from turnsignal.stream.statistics.record_change import RecordChange
 
 #: Complaints are read more often than content, so a release that is better has less of it: it has to weigh something.
 _READ = coverage_name(FOLLOW_UP)
@@ -190,6 +192,10 @@ def claims(
     if WITH_DOCUMENTS in claimed and abs(deltas[WITH_DOCUMENTS].value) <= (fewer := fewer_complaints(deciding)):
         why = f"{fewer:.2f} fewer follow-ups ask again, which is answered out of documents, too"
         claimed[WITH_DOCUMENTS] = withdraw(claimed[WITH_DOCUMENTS], WORSE, why)
+    if why := answered_otherwise(deciding):
+        claimed[WITH_DOCUMENTS] = withdraw(claimed[WITH_DOCUMENTS], WORSE, why)
+    for name, why in declined(deciding).items():
+        claimed[name] = withdraw(claimed[name], WORSE, why)
     for name in claimed.keys() - _OF_ALL_PARTS:
         if why := _by_parts(deciding, name):
             claimed[name] = withdraw(withdraw(claimed[name], WORSE, why), BETTER, why)

@@ -165,6 +165,16 @@ WENT_WORSE = {
 }
 #: Figures by which users say how it went, in words and by silence, and how they move where it went worse.
 BY_USERS = {**WENT_WORSE, "silent": RISE}
+#: Figures of whole conversations, which depend on what follows their answers
+BY_CONVERSATION = (
+    "silent",
+    "resolved",
+    "unanswered",
+    "conversation",
+    FREE_CONVERSATIONS,
+    "abandoned",
+    UNANSWERED_OF_ALL,
+)
 #: Figures that say whether users were helped, a family of their own (`stream.statistics.promise`).
 WHETHER_HELPED = {*BY_USERS, "unanswered", NO_ANSWER, FAILED}
 

@@ -2,8 +2,8 @@
 
 A log that hides what users write, or leaves it out, looks like users who leave. Answers that are stamped before their
 questions look like questions that nobody answers, and users' messages within a template look like the same question
-again. And where other questions are asked, more or fewer of them need documents; where a release asks something back
-first, users reply to that. Such a change is said, and what it may have moved is neither better nor worse for that.
+again. And where a release asks something back first, users reply to that. Such a change is said, and what it may have
+moved is neither better nor worse for that.
 """
 
 from collections.abc import Collection, Mapping
@@ -16,6 +16,7 @@ from turnsignal.stream.statistics.directions import (
     ASKS_BACK,
     BEFORE_ASKED,
     BEGUN_BEHIND,
+    BY_CONVERSATION,
     BY_USERS,
     DOCUMENTS,
     ELSEWHERE,
@@ -29,7 +30,6 @@ from turnsignal.stream.statistics.directions import (
     LOGGED_AGAIN,
     LOWERED,
     MASKED,
-    NO_ANSWER,
     RESUMED,
     RISE,
     ROUNDED,
@@ -40,8 +40,10 @@ from turnsignal.stream.statistics.directions import (
     coverage_name,
 )
 from turnsignal.stream.statistics.intervals import Difference
+from turnsignal.stream.statistics.other_questions import other_questions
 from turnsignal.stream.statistics.promise import moved
 from turnsignal.stream.statistics.rankings import share_gone
+from turnsignal.stream.statistics.record_change import SURE, RecordChange, more, note_of
 
 _UNMARKED = {
     LISTED: "end with a list of sources",
@@ -50,14 +52,10 @@ _UNMARKED = {
 }  #: how answers may be written down so that what they cite is not known
 _RESOLVES, _COMPLIANCE = "citation.resolves", "compliance"
 _MUCH = 0.1  #: share of answers, from which on a record that changed is said
-_SURE = (
-    0.001  #: p from which on a change of the record is said by itself; what it explains is claimed less from 0.05 on
-)
 _OF_EACH = 2.0  #: conversations that are silent or not for each answer whose follow-up is hidden: most have two answers
 _OF_PARTS = 3.0  #: answers that cite for each that comes in parts: one part may cite what is logged with another
 _OF_MISSING = 4.0  #: answers that failed for each behind which a user asks once more: others leave, or wait
 _OF_COPIES = 3.0  #: conversations, or answers, for each answer that is logged again: most have two more beside it
-_AROUND = 0.7  #: share of first questions that a word came to stand in, or ceased to: more than any topic has
 _OF_REPLIES = 1.5  #: follow-ups, or answers without documents, for each answer that asks something back: most get one
 _OF_SPLITS = 10.0  #: conversations that are parts for each that begins with a thanks: most parts begin with a question
 _OF_THANKS = 3.0  #: answers for each message behind one of them
@@ -65,49 +63,24 @@ _ONLY_REPLIES = 0.6  #: conversations in which nothing else follows, for each an
 _READ_AS_GOOD = 0.1  #: by which a reply to that is read as better than others that do not complain
 _LONGER = 1.25  #: times as long, from which on answers may say what users would have asked next
 _OF_LONGER = 0.6  #: conversations in which nothing more is asked, for each time that answers are longer
-_NEED = 0.1  #: share of first questions, from which on it is no chance that others get documents
-_OF_NEEDS = 3.0  #: answers for each question that is known by its words: most are rare, and tell less than they know
-_OF_WORDS = 3.0  #: questions for each with one word: what tells a topic stands in a third of its questions
 #: what depends on that a follow-up is read, whatever it says; a thanks that is hidden looks like a question, too
 _HEARD = ("silent", "resolved", "unanswered", "conversation", FREE_CONVERSATIONS)
 _UNANSWERED = ("unanswered", UNANSWERED_OF_ALL)
-_BY_CONVERSATION = (*_HEARD, "abandoned", UNANSWERED_OF_ALL)
 _TIMED = (*BY_USERS, *_UNANSWERED, ANSWER_SECONDS, WITH_DOCUMENTS)
-
-
-class RecordChange(NamedTuple):
-    """One change of what was asked or written down.
-
-    why: in words; most: figures that it may move → how far; note: a sentence of its own, "" for none; hides: it can
-    only hide what is bad, so what is worse stays so; by_chance: what goes beyond has to be shown, too.
-    """
-
-    why: str
-    most: Mapping[str, float]
-    note: str = ""
-    hides: bool = False
-    by_chance: bool = False
-
-    def accounts_for(self, name: str, delta: Difference) -> bool:
-        """Say whether a figure may have moved as far by that alone."""
-        most = self.most.get("unanswered" if name == NO_ANSWER else name, -1.0)
-        if self.by_chance:
-            return most >= 0 and delta.low <= most and delta.high >= -most
-        return abs(delta.value) <= most
 
 
 class Circumstances(NamedTuple):
     """What is known of two sides beside their figures.
 
-    words: how far the share of first questions with a word moved most; needs: by how much more of them are of those
-    that get documents; around: by how much more of the first answers begin or end with one sentence, and which;
+    words: how far the share of first questions with a word moved most; expected: how far figures move by the words of
+    first questions alone; around: by how much more of the first answers begin or end with one sentence, and which;
     clarified: share of follow-ups that ask to clarify, of the side with more; cut: by how much more of the first
     answers are cut off at one length; ranked: figures that depend on the order of documents; unthanked: hardly
     anybody thanks on one of both sides; length: how many times as long first answers are.
     """
 
     words: float = 0.0
-    needs: float = 0.0
+    expected: Mapping[str, Difference] = {}
     around: tuple[float, str] = 0.0, ""
     clarified: float = 0.0
     cut: float = 0.0
@@ -126,7 +99,6 @@ def record_changes(
     deltas: after − before of every figure; beside: of `OF_THE_RECORD`, where known.
     """
     unread = _unread(deltas, beside)
-    others = _others_asked(known.words, hidden=unread is not None) or _need_others(deltas, known.needs)
     apart = _apart(beside)
     changes = [
         unread,
@@ -142,16 +114,12 @@ def record_changes(
         _resumed(beside, known.clarified),
         _unthanked(beside, known.clarified) if known.unthanked and apart is None else None,
         _unlogged(deltas, beside),
-        others,
+        *other_questions(deltas, known.words, known.expected, is_hidden=unread is not None),
         _around(deltas, *known.around),
         _asks_back(deltas, known.clarified),
-        _says_more(deltas, known.length),
+        _saysmore(deltas, known.length),
     ]
     return [change for change in changes if change is not None]
-
-
-def _note(change: Difference, sentence: str) -> str:
-    return sentence if change.p <= _SURE else ""
 
 
 def _unread(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) -> RecordChange | None:
@@ -164,10 +132,10 @@ def _unread(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) 
     by = way * (read.value - followed.value) - (0.0 if asks is None else abs(asks.value))
     if by < abs(read.value) / 2:
         return None
-    why = f"{_more(read)} of the messages behind answers can be read"
+    why = f"{more(read)} of the messages behind answers can be read"
     ask = "are users' texts hidden in the log, or in other languages?" if way == FALL else "were they hidden before?"
     most = {**dict.fromkeys(_HEARD, _OF_EACH * by), WITH_DOCUMENTS: by}  # a hidden thanks is answered without any
-    return RecordChange(why, most, _note(read, f"{why}, by {by:.0%} of answers: {ask}"))
+    return RecordChange(why, most, note_of(read, f"{why}, by {by:.0%} of answers: {ask}"))
 
 
 def _change_of(name: str, among: Mapping[str, Difference], least: float | None = None) -> Difference | None:
@@ -178,17 +146,13 @@ def _change_of(name: str, among: Mapping[str, Difference], least: float | None =
     return delta if is_clear else None
 
 
-def _more(delta: Difference) -> str:
-    return "more" if delta.value > 0 else "fewer"
-
-
 def _in_a_row(deltas: Mapping[str, Difference]) -> RecordChange | None:
     parts = _change_of(IN_PARTS, deltas, _MUCH)
     if parts is None:
         return None
-    why = f"{_more(parts)} answers come several in a row"
+    why = f"{more(parts)} answers come several in a row"
     ask = "do they come in several messages now (of one turn_id the first counts), or are messages of users missing?"
-    note = _note(parts, f"{why}, by {abs(parts.value):.0%} of answers: {ask}") if parts.value > 0 else ""
+    note = note_of(parts, f"{why}, by {abs(parts.value):.0%} of answers: {ask}") if parts.value > 0 else ""
     most = {**dict.fromkeys((*_HEARD, FAILED), _OF_EACH * abs(parts.value)), CITED: _OF_PARTS * abs(parts.value)}
     return RecordChange(why, most, note)
 
@@ -197,7 +161,7 @@ def _too_early(beside: Mapping[str, Difference]) -> RecordChange | None:
     early = _change_of(BEFORE_ASKED, beside)
     if early is None:
         return None
-    why = f"{_more(early)} conversations begin with an answer out of documents"
+    why = f"{more(early)} conversations begin with an answer out of documents"
     ask = (
         "are answers stamped before their questions?"
         if early.value > 0
@@ -205,33 +169,33 @@ def _too_early(beside: Mapping[str, Difference]) -> RecordChange | None:
     )
     # Answers without a question are no answers, but where they fail: of fewer, more do.
     most = {**dict.fromkeys(_TIMED, 1.0), FAILED: abs(early.value) / 3}
-    return RecordChange(why, most, _note(early, f"{why}, by {abs(early.value):.0%} of answers: {ask}"))
+    return RecordChange(why, most, note_of(early, f"{why}, by {abs(early.value):.0%} of answers: {ask}"))
 
 
 def _apart(beside: Mapping[str, Difference]) -> RecordChange | None:
     behind = _change_of(BEGUN_BEHIND, beside)
     if behind is None:
         return None
-    why = f"{_more(behind)} conversations begin with a thanks"
+    why = f"{more(behind)} conversations begin with a thanks"
     ask = (
         "is one conversation logged as several, as where a page is loaded anew?"
         if behind.value > 0
         else "was one logged as several?"
     )
-    note = _note(behind, f"{why}, {abs(behind.value):.0%} of them: {ask}")
-    return RecordChange(why, dict.fromkeys(_BY_CONVERSATION, _OF_SPLITS * abs(behind.value)), note)
+    note = note_of(behind, f"{why}, {abs(behind.value):.0%} of them: {ask}")
+    return RecordChange(why, dict.fromkeys(BY_CONVERSATION, _OF_SPLITS * abs(behind.value)), note)
 
 
 def _again(beside: Mapping[str, Difference]) -> RecordChange | None:
     copies = _change_of(LOGGED_AGAIN, beside)
     if copies is None:
         return None
-    why = f"{_more(copies)} exchanges are logged twice under other ids"
+    why = f"{more(copies)} exchanges are logged twice under other ids"
     ask = (
         "does each request log the messages before it?" if copies.value > 0 else "did each request log those before it?"
     )
-    most = dict.fromkeys((*BY_USERS, *_BY_CONVERSATION, FAILED, CITED, WITH_DOCUMENTS), _OF_COPIES * abs(copies.value))
-    return RecordChange(why, most, _note(copies, f"{why}, by {abs(copies.value):.0%} of answers: {ask}"))
+    most = dict.fromkeys((*BY_USERS, *BY_CONVERSATION, FAILED, CITED, WITH_DOCUMENTS), _OF_COPIES * abs(copies.value))
+    return RecordChange(why, most, note_of(copies, f"{why}, by {abs(copies.value):.0%} of answers: {ask}"))
 
 
 def _elsewhere(beside: Mapping[str, Difference]) -> RecordChange | None:
@@ -239,17 +203,17 @@ def _elsewhere(beside: Mapping[str, Difference]) -> RecordChange | None:
     moved_to = _change_of(ELSEWHERE, beside)
     if moved_to is None:
         return None
-    why = f"documents stand on {_more(moved_to)} turns of tools or users, where nothing reads them"
+    why = f"documents stand on {more(moved_to)} turns of tools or users, where nothing reads them"
     most = dict.fromkeys((WITH_DOCUMENTS, CITED, DANGLING), _OF_PARTS * abs(moved_to.value))
-    return RecordChange(why, most, _note(moved_to, f"{why}, by {abs(moved_to.value):.0%} of answers"))
+    return RecordChange(why, most, note_of(moved_to, f"{why}, by {abs(moved_to.value):.0%} of answers"))
 
 
 def _stamped(beside: Mapping[str, Difference]) -> RecordChange | None:
     rounded = _change_of(ROUNDED, beside)
     if rounded is None:
         return None
-    why = f"{_more(rounded)} answers are stamped with whole minutes, or with their question's time"
-    note = _note(rounded, f"{why}, {abs(rounded.value):.0%} of them: what took how long is not known there")
+    why = f"{more(rounded)} answers are stamped with whole minutes, or with their question's time"
+    note = note_of(rounded, f"{why}, {abs(rounded.value):.0%} of them: what took how long is not known there")
     return RecordChange(why, {ANSWER_SECONDS: 1.0}, note)
 
 
@@ -260,7 +224,7 @@ def _unlogged(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]
         return None
     why = f"{twice.value:.0%} more answers come behind several messages in a row: answers between them may be missing"
     fewer = (FAILED, *_UNANSWERED) if failed is not None and failed.value < 0 else ()
-    return RecordChange(why, dict.fromkeys(fewer, _OF_MISSING * twice.value), _note(twice, why), hides=True)
+    return RecordChange(why, dict.fromkeys(fewer, _OF_MISSING * twice.value), note_of(twice, why), hides=True)
 
 
 def _unmarked(beside: Mapping[str, Difference], cut: float) -> RecordChange | None:
@@ -282,7 +246,7 @@ def _kept_out(deltas: Mapping[str, Difference]) -> RecordChange | None:
     if given is None:
         return None
     gone = share_gone(given)
-    why = f"{gone:.0%} {_more(given)} documents stand behind answers: are all of them logged?"
+    why = f"{gone:.0%} {more(given)} documents stand behind answers: are all of them logged?"
     return RecordChange(why, dict.fromkeys((CITED, DANGLING, _RESOLVES, _COMPLIANCE), gone))
 
 
@@ -290,8 +254,8 @@ def _sorted(beside: Mapping[str, Difference], ranked: Collection[str]) -> Record
     in_order = _change_of(SORTED, beside)
     if in_order is None:
         return None
-    why = f"{_more(in_order)} answers have their documents in the order of the ids"
-    note = _note(in_order, f"{why}, {abs(in_order.value):.0%} of them: is that the order in which they were found?")
+    why = f"{more(in_order)} answers have their documents in the order of the ids"
+    note = note_of(in_order, f"{why}, {abs(in_order.value):.0%} of them: is that the order in which they were found?")
     return RecordChange(why, dict.fromkeys(ranked, 1.0), note)
 
 
@@ -301,17 +265,17 @@ def _resumed(beside: Mapping[str, Difference], clarified: float) -> RecordChange
     if later is None:
         return None
     by = abs(later.value)
-    why = f"{by:.0%} {_more(later)} questions come when their conversation had been idle"
+    why = f"{by:.0%} {more(later)} questions come when their conversation had been idle"
     read = dict.fromkeys((FOLLOW_UP, FOLLOW_UP_PRECISION), _OF_REPLIES * by * (clarified + _READ_AS_GOOD))
-    most = {**dict.fromkeys(_BY_CONVERSATION, 1.0), **read, CLARIFICATION_FREE: _OF_REPLIES * by * clarified}
-    note = _note(later, f"{why}: does a user's thread count as one conversation?")
+    most = {**dict.fromkeys(BY_CONVERSATION, 1.0), **read, CLARIFICATION_FREE: _OF_REPLIES * by * clarified}
+    note = note_of(later, f"{why}: does a user's thread count as one conversation?")
     return RecordChange(why, most, note, by_chance=True)
 
 
 def _unthanked(beside: Mapping[str, Difference], clarified: float) -> RecordChange | None:
     """Tell users who turn silent from those whose thanks a log leaves out: less content ones thank less, but do."""
     thanks = _change_of(THANKED, beside)
-    if thanks is None or thanks.p > _SURE:
+    if thanks is None or thanks.p > SURE:
         return None
     by = abs(thanks.value)
     left_out = "hardly a message thanks any more: are such messages left out of the log?"
@@ -321,32 +285,13 @@ def _unthanked(beside: Mapping[str, Difference], clarified: float) -> RecordChan
     return RecordChange(why, most, why, by_chance=True)
 
 
-def _others_asked(words: float, *, hidden: bool) -> RecordChange | None:
-    if words >= _AROUND and not hidden:
-        why = f"{words:.0%} more, or fewer, of the first questions hold a certain word"
-        most = dict.fromkeys((*BY_USERS, *_BY_CONVERSATION, WITH_DOCUMENTS), 1.0)
-        return RecordChange(why, most, f"{why}: is something else written around users' messages in the log?")
-    why = f"other questions are asked: of the first ones, {words:.0%} more, or fewer, hold a certain word"
-    return RecordChange(why, {WITH_DOCUMENTS: _OF_WORDS * words}) if words else None
-
-
-def _need_others(deltas: Mapping[str, Difference], needs: float) -> RecordChange | None:
-    given = deltas.get(WITH_DOCUMENTS)
-    if given is None or abs(needs) < _NEED or needs * given.value < 0:
-        return None
-    why = (
-        f"other questions are asked: by their words, {abs(needs):.0%} {'more' if needs > 0 else 'fewer'} get documents"
-    )
-    return RecordChange(why, {WITH_DOCUMENTS: _OF_NEEDS * abs(needs)})
-
-
 def _around(deltas: Mapping[str, Difference], share: float, sentence: str) -> RecordChange | None:
     """Tell answers that fail less from those whose failing words stand beside others now."""
     fewer = [-deltas[name].value for name in (FAILED, *_UNANSWERED) if name in deltas]
     if not share or max(fewer, default=0.0) <= 0:
         return None
     why = f'{share:.0%} more answers begin or end with "{sentence}", beside which rules may not see refusals'
-    most = {**dict.fromkeys(_BY_CONVERSATION, _OF_EACH * max(fewer)), **dict.fromkeys((FAILED, *_UNANSWERED), 1.0)}
+    most = {**dict.fromkeys(BY_CONVERSATION, _OF_EACH * max(fewer)), **dict.fromkeys((FAILED, *_UNANSWERED), 1.0)}
     return RecordChange(why, most, hides=True)
 
 
@@ -355,7 +300,7 @@ def _asks_back(deltas: Mapping[str, Difference], clarified: float) -> RecordChan
     asks = _change_of(ASKS_BACK, deltas)
     if asks is None:
         return None
-    why = f"{abs(asks.value):.0%} {_more(asks)} answers ask something back first"
+    why = f"{abs(asks.value):.0%} {more(asks)} answers ask something back first"
     replies = _OF_REPLIES * abs(asks.value)
     read = dict.fromkeys((FOLLOW_UP, FOLLOW_UP_PRECISION), replies * (clarified + _READ_AS_GOOD))
     by_outcome = dict.fromkeys(_HEARD, abs(asks.value) * _ONLY_REPLIES)
@@ -364,7 +309,7 @@ def _asks_back(deltas: Mapping[str, Difference], clarified: float) -> RecordChan
     )
 
 
-def _says_more(deltas: Mapping[str, Difference], length: float) -> RecordChange | None:
+def _saysmore(deltas: Mapping[str, Difference], length: float) -> RecordChange | None:
     """Tell users who leave from those who had nothing left to ask: neither writes, and these leave no complaint behind.
 
     Follow-ups do not tell, of which more are complaints where the other ones are no longer needed.

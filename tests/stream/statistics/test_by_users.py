@@ -21,7 +21,7 @@ FALLEN = {"nDCG@5": delta(-0.06), "answers_with_documents": delta(-0.05)}
     ("users", "expected"),
     [
         ({"clarification_free": delta(0.2)}, ("changed", "changed")),
-        ({"clarification_free": delta(0.2, 0.3)}, ("changed", "worse")),
+        ({"clarification_free": delta(0.2, 0.3)}, ("changed", "changed")),
         ({"clarification_free": delta(-0.2)}, ("worse", "worse")),
         ({"clarification_free": delta(0.2), "abandoned": delta(0.3)}, ("worse", "changed")),
         ({"cited_article": delta(0.2, 0.3), "clarification_free": delta(-0.02, 0.8)}, ("changed", "worse")),
@@ -47,9 +47,34 @@ def test_a_ranking_that_rose_beside_wrong_articles_or_more_complaints_is_not_bet
     assert verdicts({"nDCG@5": delta(0.2), "clarification_free": delta(-0.01, 0.4)})["nDCG@5"] == "better"
 
 
-def test_fewer_complaints_account_for_as_many_documents_and_no_more() -> None:
-    said = verdicts({"answers_with_documents": delta(-0.3), "clarification_free": delta(0.2)})
-    assert said["answers_with_documents"] == "worse"
+def test_fewer_complaints_account_for_as_many_documents_and_users_who_would_complain_for_less_than_half() -> None:
+    def given(change: float, **users: Difference) -> str:
+        return verdicts({"answers_with_documents": delta(change), **users})["answers_with_documents"]
+
+    assert given(-0.3, clarification_free=delta(0.2)) == "changed"
+    assert given(-0.3, clarification_free=delta(-0.04, 0.2)) == "changed", "an API may answer them"
+    assert given(-0.3, clarification_free=delta(-0.06, 0.2)) == "worse", "by a third of them users may complain"
+    assert given(-0.12, clarification_free=delta(0.0, 1.0)) == "worse", "too few users to know"
+    assert given(-0.3, clarification_free=delta(0.0, 1.0), silent=delta(0.1)) == "worse"
+    assert given(-0.6, clarification_free=delta(0.2)) == "worse", "a search that is gone"
+    assert given(-0.3) == "worse", "nobody says anything"
+
+
+@pytest.mark.parametrize(
+    ("deltas", "verdict"),
+    [
+        ({"failed": delta(0.1), "clarification_free": delta(0.08)}, "changed"),
+        ({"failed": delta(0.1), "clarification_free": delta(0.05)}, "worse"),
+        ({"failed": delta(0.1), "clarification_free": delta(0.08, 0.2)}, "worse"),
+        ({"failed": delta(0.1), "clarification_free": delta(0.08), "silent": delta(0.1)}, "worse"),
+        ({"failed": delta(0.4), "clarification_free": delta(0.3)}, "worse"),
+    ],
+)
+def test_what_is_declined_is_no_failure_where_as_many_complaints_went(
+    deltas: dict[str, Difference], verdict: str
+) -> None:
+    said = verdicts(deltas | {"unanswered": delta(0.2), "cited": delta(-0.2)})
+    assert {said["failed"], said["unanswered"], said["cited"]} == {verdict}
 
 
 def test_content_that_is_read_less_often_holds_a_gain_back_as_far_as_it_may_explain_it() -> None:

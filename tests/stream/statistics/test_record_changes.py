@@ -17,9 +17,13 @@ NOBODY_HEARD = {"coverage(follow_up)": delta(-0.5), "silent": delta(0.5), "resol
 
 
 def verdicts(
-    deltas: dict[str, Difference], words: float = 0.0, needs: float = 0.0, around: float = 0.0, **beside: Difference
+    deltas: dict[str, Difference],
+    words: float = 0.0,
+    around: float = 0.0,
+    expected: dict[str, Difference] | None = None,
+    **beside: Difference,
 ) -> dict[str, str]:
-    known = Circumstances(words, needs, (around, "hello!"), clarified=0.2, ranked=("nDCG@5",))
+    known = Circumstances(words, expected or {}, (around, "hello!"), clarified=0.2, ranked=("nDCG@5",))
     changes = record_changes(deltas, beside, known)
     return {name: one.change for name, one in claims(deltas, {}, "", 0.01, (), changes=changes).items()}
 
@@ -74,8 +78,28 @@ def test_other_questions_need_other_shares_of_documents_and_are_answered_no_wors
 def test_questions_of_which_fewer_get_documents_by_all_their_words_explain_three_times_as_many(
     needs: float, verdict: str
 ) -> None:
-    said = verdicts({"answers_with_documents": delta(-0.4), "failed": delta(0.2)}, needs=needs)
+    expected = {"answers_with_documents": delta(needs)}
+    said = verdicts({"answers_with_documents": delta(-0.4), "failed": delta(0.2)}, expected=expected)
     assert said == {"answers_with_documents": verdict, "failed": "worse"}
+
+
+@pytest.mark.parametrize(
+    ("free", "p", "verdict"),
+    [(-0.06, 0.01, "changed"), (-0.06, 0.2, "worse"), (0.06, 0.01, "worse"), (-0.03, 0.01, "worse")],
+)
+def test_harder_questions_explain_three_times_as_many_complaints_and_what_goes_beyond_is_worse(
+    free: float, p: float, verdict: str
+) -> None:
+    expected = {"clarification_free": delta(free, p), "resolved": delta(free, p)}
+    deltas = {"clarification_free": delta(-0.15), "follow_up": delta(-0.15), "resolved": delta(-0.15)}
+    said = verdicts(deltas | {"failed": delta(0.2)}, expected=expected)
+    assert said == dict.fromkeys(deltas, verdict) | {"failed": "worse"}
+
+
+def test_easier_questions_make_no_release_better() -> None:
+    deltas, expected = {"clarification_free": delta(0.15)}, {"clarification_free": delta(0.06, 0.01)}
+    assert verdicts(deltas)["clarification_free"] == "better"
+    assert verdicts(deltas, expected=expected)["clarification_free"] == "changed"
 
 
 def test_exchanges_that_are_logged_twice_are_no_users_who_ask_again_and_answers_still_fail() -> None:

@@ -1,0 +1,153 @@
+"""First questions: what the words by which users open conversations tell of figures that moved.
+
+A release that is asked harder questions than the one before is met with more complaints, and serves as before. How much
+a word tells is a ridge regression within each release (Hoerl and Kennard 1970), so that a release which answers worse,
+or finds less, does not count as asked otherwise. Only the first question is read: later ones depend on answers.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+
+from turnsignal.stream.records.scores import CLARIFICATION_FREE
+from turnsignal.stream.statistics.directions import FREE_CONVERSATIONS, WITH_DOCUMENTS
+from turnsignal.stream.statistics.intervals import Difference, Z, difference, rate
+from turnsignal.stream.statistics.promise import PROMISE
+from turnsignal.stream.text.wordplay import words_of
+
+_READ = 2_000  #: characters of a question
+_BUCKETS = 256  #: that words of questions are counted by
+_WORDS_READ = 64  #: of a question, in its first characters
+_MOST = 1_000  #: questions of a release that are known one by one
+_SHRUNK = 4.0  #: questions without any documents more or less that each word is taken to have had beside its own
+_SHRUNK_BY_USERS = 12.0  #: the same, of what users say: chance has more to do with that
+_OF_USERS = ("resolved", "abandoned", "silent")  #: outcomes that users decide
+
+_Rows = npt.NDArray[np.float64]
+
+
+class Opening(NamedTuple):
+    """What a conversation's first question asks, and what came of it.
+
+    words: each by the number of its bucket; searched: whether it got documents; follow_ups: that rules judge; free:
+    those of them that do not complain; outcome: of the conversation, "" where it is not known or says nothing.
+    """
+
+    words: bytes
+    searched: bool = False
+    follow_ups: float = 0.0
+    free: float = 0.0
+    outcome: str = ""
+
+
+def words_asked(question: str) -> bytes:
+    """Return what is kept of a question's words."""
+    words = islice(dict.fromkeys(words_of(question[:_READ].casefold())), _WORDS_READ)
+    return bytes({crc32(word.encode("utf-8", "surrogatepass")) % _BUCKETS for word in words})
+
+
+@dataclass(slots=True)
+class FirstQuestions:
+    """The first questions of one release.
+
+    n: how many; words: how many have a word of each bucket; known: some of those that have words, one by one.
+    """
+
+    n: int = 0
+    words: Counter[int] = field(default_factory=Counter)
+    known: list[Opening] = field(default_factory=list)
+
+    def add(self, opening: Opening) -> None:
+        """Take in one."""
+        self.n += 1
+        self.words.update(opening.words)
+        if opening.words and len(self.known) < _MOST:
+            self.known.append(opening)
+
+    def merge(self, other: "FirstQuestions") -> None:
+        """Add another part's."""
+        self.n += other.n
+        self.words.update(other.words)
+        self.known += other.known[: _MOST - len(self.known)]
+
+    def other_words(self, before: "FirstQuestions") -> float:
+        """Return how far the share of questions with a word moved most; 0 where none is shown to have moved."""
+        if not self.n or not before.n:
+            return 0.0
+        changes = [
+            difference(rate(self.words[at], self.n), rate(before.words[at], before.n))
+            for at in sorted(self.words.keys() | before.words.keys())
+        ]
+        shown = [abs(change.value) for change in changes if change.p * len(changes) <= PROMISE]
+        return max(shown, default=0.0)
+
+    def expected(self, before: "FirstQuestions") -> dict[str, Difference]:
+        """Return how far figures move by the words of the questions alone; p: that it is by chance who asked what.
+
+        What each word tells is drawn to 0 where it is rare. None of figures of which a side has nothing.
+        """
+        if not self.known or not before.known:
+            return {}
+        sides = [(_by_word(of.known), of.known) for of in (self, before)]
+        moves: dict[str, Difference] = {}
+        for name in (WITH_DOCUMENTS, CLARIFICATION_FREE, FREE_CONVERSATIONS, *_OF_USERS):
+            mine, theirs = (_Told(rows, *_values(name, known)) for rows, known in sides)
+            if mine.total and theirs.total:
+                moves[name] = _moved(mine, theirs, _SHRUNK if name == WITH_DOCUMENTS else _SHRUNK_BY_USERS)
+        return moves
+
+
+class _Told:
+    """One figure by the words of questions: a row of words, a value and a weight for each."""
+
+    def __init__(self, rows: _Rows, values: _Rows, weights: _Rows) -> None:
+        self.weights = weights
+        self.total = float(weights.sum())
+        self.mean = weights @ rows / self.total if self.total else np.zeros(_BUCKETS)
+        self.rows = rows
+        self.apart = rows - self.mean
+        self.values = values - (weights @ values / self.total if self.total else 0.0)
+
+    def variance(self, says: _Rows) -> float:
+        """Return the variance of the mean of what the words say."""
+        return float(self.weights**2 @ (self.apart @ says) ** 2) / self.total**2
+
+
+def _moved(mine: _Told, theirs: _Told, shrunk: float) -> Difference:
+    """Return how far a figure moves by words alone, as uncertain as which questions came."""
+    told = (mine, theirs)
+    within = sum(((of.apart.T * of.weights) @ of.apart for of in told), shrunk * np.eye(_BUCKETS))
+    by = sum((of.apart.T @ (of.weights * of.values) for of in told), np.zeros(_BUCKETS))
+    says: _Rows = np.linalg.solve(within, by).astype(np.float64)
+    value, error = float((mine.mean - theirs.mean) @ says), math.sqrt(mine.variance(says) + theirs.variance(says))
+    p = math.erfc(abs(value) / error / math.sqrt(2)) if error else 1.0
+    return Difference(value, value - Z * error, value + Z * error, min(len(mine.rows), len(theirs.rows)), p)
+
+
+def _values(name: str, known: Sequence[Opening]) -> tuple[_Rows, _Rows]:
+    """Return the value that each question has of a figure, and how much it counts."""
+    if name == CLARIFICATION_FREE:
+        pairs: Iterable[tuple[float, float]] = ((of.free / max(1.0, of.follow_ups), of.follow_ups) for of in known)
+    elif name == FREE_CONVERSATIONS:
+        pairs = ((of.free >= of.follow_ups, bool(of.outcome)) for of in known)
+    elif name == WITH_DOCUMENTS:
+        pairs = ((of.searched, 1.0) for of in known)
+    else:
+        pairs = ((of.outcome == name, bool(of.outcome)) for of in known)
+    values, weights = np.array(list(pairs), dtype=float).T
+    return values, weights
+
+
+def _by_word(known: Sequence[Opening]) -> _Rows:
+    """Return a row of each question with a 1 under each bucket of its words."""
+    rows = np.zeros((len(known), _BUCKETS))
+    for row, opening in zip(rows, known, strict=True):
+        row[list(opening.words)] = 1.0
+    return rows

@@ -1,0 +1,76 @@
+"""Other questions: what a release owes to being asked otherwise than the one before, by the words of first questions.
+
+Where other questions are asked, more or fewer of them need documents, and more or fewer are answered badly by whatever
+release. As far as that accounts for it, a release is neither better nor worse.
+"""
+
+from collections.abc import Mapping
+
+from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION
+from turnsignal.stream.statistics.directions import BY_CONVERSATION, BY_USERS, FALL, FREE_CONVERSATIONS, WITH_DOCUMENTS
+from turnsignal.stream.statistics.intervals import Difference
+from turnsignal.stream.statistics.promise import PROMISE
+from turnsignal.stream.statistics.record_change import RecordChange, more, note_of
+
+_AROUND = 0.7  #: share of first questions that a word came to stand in, or ceased to: more than any topic has
+_NEED = 0.1  #: share of first questions, from which on it is no chance that others get documents
+_OF_NEEDS = 3.0  #: answers for each question that is known by its words: most are rare, and tell less than they know
+_OF_WORDS = 3.0  #: questions for each with one word: what tells a topic stands in a third of its questions
+#: figures by which users say that questions are harder to answer, and the one that tells how far each moves
+_HARDER = {name: name for name in (CLARIFICATION_FREE, FREE_CONVERSATIONS, "resolved", "abandoned")} | {
+    FOLLOW_UP: CLARIFICATION_FREE,
+    FOLLOW_UP_PRECISION: CLARIFICATION_FREE,
+    "conversation": "resolved",
+}
+
+
+def other_questions(
+    deltas: Mapping[str, Difference], words: float, expected: Mapping[str, Difference], *, is_hidden: bool
+) -> list[RecordChange]:
+    """Return what moved for the sake of what is asked.
+
+    deltas: after − before of every figure; words, expected: as `Circumstances` has them; is_hidden: users' messages
+    cannot be read on one side.
+    """
+    changes = (
+        _others_asked(words, is_hidden=is_hidden) or _need_others(deltas, expected),
+        _ask_harder(deltas, expected),
+    )
+    return [change for change in changes if change is not None]
+
+
+def _others_asked(words: float, *, is_hidden: bool) -> RecordChange | None:
+    if words >= _AROUND and not is_hidden:
+        why = f"{words:.0%} more, or fewer, of the first questions hold a certain word"
+        most = dict.fromkeys((*BY_USERS, *BY_CONVERSATION, WITH_DOCUMENTS), 1.0)
+        return RecordChange(why, most, f"{why}: is something else written around users' messages in the log?")
+    why = f"other questions are asked: of the first ones, {words:.0%} more, or fewer, hold a certain word"
+    return RecordChange(why, {WITH_DOCUMENTS: _OF_WORDS * words}) if words else None
+
+
+def _need_others(deltas: Mapping[str, Difference], expected: Mapping[str, Difference]) -> RecordChange | None:
+    given = deltas.get(WITH_DOCUMENTS)
+    needs = expected[WITH_DOCUMENTS].value if WITH_DOCUMENTS in expected else 0.0
+    if given is None or abs(needs) < _NEED or needs * given.value < 0:
+        return None
+    why = (
+        f"other questions are asked: by their words, {abs(needs):.0%} {'more' if needs > 0 else 'fewer'} get documents"
+    )
+    return RecordChange(why, {WITH_DOCUMENTS: _OF_NEEDS * abs(needs)})
+
+
+def _ask_harder(deltas: Mapping[str, Difference], expected: Mapping[str, Difference]) -> RecordChange | None:
+    """Tell a release that answers worse from one that is asked more of what is answered worse in both."""
+    moves = {name: expected[like] for name, like in _HARDER.items() if like in expected}
+    surest, free = min(moves.values(), key=lambda move: move.p, default=None), expected.get(CLARIFICATION_FREE)
+    if free is None or surest is None or surest.p > PROMISE:
+        return None
+    if (silent := expected.get("silent")) is not None and silent.p <= PROMISE:
+        moves["silent"] = silent
+    most = {
+        name: _OF_NEEDS * abs(move.value)
+        for name, move in moves.items()
+        if name in deltas and deltas[name].value * move.value > 0
+    }
+    why = f"other questions are asked: by their words, {abs(free.value):.1%} {more(free, FALL)} follow-ups ask again"
+    return RecordChange(why, most, note_of(surest, why), by_chance=True)
