@@ -86,7 +86,8 @@ def compare(
     `metadata` names, else by the question that opens it. Ends with 3 when --fail-if-worse finds something worse; with
     4 when fewer conversations than the suite's minimum_n have one of its scores (any: have the primary one, or any), or
     when nothing is left to score by one of them, or far more cases have no record of the second system than of the
-    first; 1 when the replays are not of the same turns.
+    first, or the primary score is users', who write the same whatever they are answered; 1 when the replays are not of
+    the same turns.
     """
     from turnsignal.agents.process.exits import EXIT_TOO_FEW, EXIT_WORSE
     from turnsignal.agents.replaying.comparing import compare_results, compare_systems, count_cut
@@ -112,7 +113,8 @@ def compare(
     comparison = scores.as_json(*promise)
     wanted = _wanted(fail_if_worse, comparison)
     if pairs is not None:
-        comparison["pairs"] = {"by_id": pairs.by_id, "by_question": pairs.by_question, "alone": list(pairs.alone)}
+        counts = {"by_id": pairs.by_id, "by_question": pairs.by_question}
+        comparison["pairs"] = counts | {"alone": list(pairs.alone), "written": list(pairs.written)}
     planned = {} if plan is None else plan_traffic(scores, plan, *promise)
     comparison["cut"] = [count_cut(result) for result in (before, after)]
     comparison["planned"] = {name: needed._asdict() for name, needed in planned.items()}

@@ -38,12 +38,21 @@ def format_comparison(comparison: Mapping[str, Any], names: tuple[str, str]) -> 
             f"Paired: {pairs['by_id']:,} by case, {pairs['by_question']:,} by the opening question; left out without a"
             f" partner: {pairs['alone'][0]:,} of {before}, {pairs['alone'][1]:,} of {after}"
         )
+        if min(pairs["written"]) == 0 < max(pairs["written"]):
+            side, other = (before, after) if pairs["written"][1] else (after, before)
+            yield Text(
+                f"Users wrote to {side} once each, and further to {other}: if it was asked first questions only, nobody"
+                " left it without a word.",
+                style="yellow",
+            )
     if lacking := comparison.get("lacking"):
         yield Text(
             f"{capital(lacking)} ({after}): where it ran out of time or broke, they are its worst. Nothing is called"
             " better; record them, with no answer, or compare files of the same cases.",
             style="yellow",
         )
+    if unheard := comparison.get("unheard"):
+        yield Text(f"{capital(unheard)}.", style="yellow")
     for note in comparison.get("record", ()):
         yield Text(f"{capital(note)} ({after})", style="yellow")
     if lost := comparison.get("lost"):

@@ -26,6 +26,8 @@ from turnsignal.stream.statistics.directions import CHECKS_APPLIED, CITATIONS, C
 
 _Row = Mapping[str, Any]
 _SEVERAL = "several"  # label of a conversation whose answers have different ones
+_MANY = 10  #: pairs in which a user writes more than one message, from which on it is known how
+_SCRIPTED = 0.9  #: of these, the share in which they write the same to both
 _PERFECT = 0.999999  #: of a ranking, from which on what is cited stands first
 
 
@@ -63,6 +65,7 @@ class SystemCases:
         self.answers = AnswersSeen()
         self._ids: dict[str, str] = {}
         self._questions: dict[str, str] = {}
+        self._behind: dict[str, bytes] = {}  # a digest of what users wrote behind their first message
 
     def add(self, line: bytes) -> None:
         """Take in a turn; an unreadable one has no case."""
@@ -74,11 +77,18 @@ class SystemCases:
         for known in (turn.truth, turn.metadata):
             if known is not None and (name := _read_id(known.case_id)):
                 self._ids.setdefault(conversation, name)
-        if turn.role == "user" and conversation not in self._questions and (words := turn.text.casefold().split()):
+        if turn.role == "user" and (words := turn.text.casefold().split()):
             text = " ".join(words).encode("utf-8", "replace")
-            self._questions[conversation] = blake2b(text, digest_size=8).hexdigest()
+            if conversation not in self._questions:
+                self._questions[conversation] = blake2b(text, digest_size=8).hexdigest()
+            else:
+                self._behind[conversation] = blake2b(self._behind.get(conversation, b"") + text, digest_size=8).digest()
         with suppress(Refused):  # what a replay sets aside
             self.answers.add(decode_turn(line))
+
+    def behind(self, conversation: str) -> bytes:
+        """Return a digest of what a user wrote behind the first message; empty where that was nothing."""
+        return self._behind.get(conversation, b"")
 
     def keys(self) -> Iterator[_Keys]:
         """Give each conversation with its keys by id and by question, None where it has none."""
@@ -95,7 +105,9 @@ class CasePairs(NamedTuple):
     """Conversations of both systems side by side.
 
     pairs: (case, conversation of the first, of the second); by_id, by_question: how many were paired by what; alone:
-    conversations of each system without a partner; missing: cases that only one system has.
+    conversations of each system without a partner; missing: cases that only one system has; written: pairs in which a
+    user wrote more than one message to each system; unheard: why what users write says nothing of either, "" where it
+    does.
     """
 
     pairs: list[tuple[CaseKey, str, str]]
@@ -103,6 +115,8 @@ class CasePairs(NamedTuple):
     by_question: int
     alone: tuple[int, int]
     missing: MissingCases = NONE_MISSING
+    written: tuple[int, int] = (0, 0)
+    unheard: str = ""
 
 
 def pair_cases(first: SystemCases, second: SystemCases) -> CasePairs:
@@ -125,7 +139,20 @@ def pair_cases(first: SystemCases, second: SystemCases) -> CasePairs:
                     paired[side].add(conversation)
         counts.append(len(pairs) - before)
     alone = (len(sides[0]) - len(paired[0]), len(sides[1]) - len(paired[1]))
-    return CasePairs(pairs, counts[0], counts[1], alone, _missing(sides, paired))
+    behind = [(first.behind(mine), second.behind(theirs)) for _, mine, theirs in pairs]
+    written = sum(mine != b"" for mine, _ in behind), sum(theirs != b"" for _, theirs in behind)
+    return CasePairs(pairs, counts[0], counts[1], alone, _missing(sides, paired), written, _unheard(behind, written))
+
+
+def _unheard(behind: Sequence[tuple[bytes, bytes]], written: tuple[int, int]) -> str:
+    """Say why users say nothing of what they are answered, "" where they do; nobody may have written to either."""
+    most, alike = max(written), sum(mine == theirs != b"" for mine, theirs in behind)
+    if most < _MANY or alike < _SCRIPTED * most:
+        return ""
+    return (
+        f"users write the same to both systems in {alike:,} of {most:,} cases, whatever they are answered, as in a log"
+        " that is answered anew: what they say is not compared"
+    )
 
 
 def _missing(sides: Sequence[Sequence[_Keys]], paired: Sequence[Collection[str]]) -> MissingCases:
@@ -238,7 +265,7 @@ def compare_cases(
 
     same_suite: both systems were scored by the same, so that what only one of them has values for was lost.
     """
-    scores = PairedScores(same_suite=same_suite, missing=pairs.missing)
+    scores = PairedScores(same_suite=same_suite, missing=pairs.missing, unheard=pairs.unheard)
     counted: set[CaseKey] = set()
     for case, mine, theirs in pairs.pairs:
         pair = f"{mine} · {theirs}"

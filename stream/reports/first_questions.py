@@ -122,9 +122,9 @@ class _Told:
 
 def _moved(mine: _Told, theirs: _Told, shrunk: float) -> Difference:
     """Return how far a figure moves by words alone, as uncertain as which questions came."""
-    told = (mine, theirs)
-    within = sum(((of.apart.T * of.weights) @ of.apart for of in told), shrunk * np.eye(_BUCKETS))
-    by = sum((of.apart.T @ (of.weights * of.values) for of in told), np.zeros(_BUCKETS))
+    both = (mine, theirs)
+    within = sum(((of.apart.T * of.weights) @ of.apart for of in both), shrunk * np.eye(_BUCKETS))
+    by = sum((of.apart.T @ (of.weights * of.values) for of in both), np.zeros(_BUCKETS))
     says: _Rows = np.linalg.solve(within, by).astype(np.float64)
     value, error = float((mine.mean - theirs.mean) @ says), math.sqrt(mine.variance(says) + theirs.variance(says))
     p = math.erfc(abs(value) / error / math.sqrt(2)) if error else 1.0

@@ -7,17 +7,17 @@ same figures as those of two releases: what may be called better is decided ther
 much could be scored, are figures here, too, or users who leave without a word would look content.
 """
 
-import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from turnsignal.stream.conversations.judged import LEAST
 from turnsignal.stream.pipeline.scoring import FOLLOW_UPS
 from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, Stage
 from turnsignal.stream.reports.first_answers import FirstAnswers
 from turnsignal.stream.reports.missing_cases import NONE_MISSING, MissingCases
+from turnsignal.stream.reports.moved_conversations import Moved, MovedConversations, SideScore
 from turnsignal.stream.reports.paired_rows import Row
 from turnsignal.stream.reports.release_figures import SCALES, ranked_figures
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, LogScale
@@ -53,36 +53,9 @@ _NEARLY = 0.9  #: share of cases in which both found the same, so that another r
 SHOWN = 10  #: conversations that moved most
 
 
-class SideScore(NamedTuple):
-    """What one side says of an exchange by one scorer."""
-
-    value: float | None
-    label: str | None
-    explanation: str | None
-
-
 _HIDDEN = {CITES_TOP, UNHEARD, *OF_THE_RECORD}  # neither better nor worse by themselves
 _BY_USERS = {*BY_USERS, "clarified"}  # which say nothing where no answer of either side was followed by a message
 _NOTHING = SideScore(None, None, None)
-
-
-class Moved(NamedTuple):
-    """The conversation that moved by so much over all scorers, and where most.
-
-    by: sum of absolute differences; scorer, turn_id, before, after: the greatest of them.
-    """
-
-    by: float
-    conversation_id: str
-    turn_id: str
-    scorer: str
-    before: SideScore
-    after: SideScore
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
-        sides = {"before": self.before._asdict(), "after": self.after._asdict()}
-        return {**self._asdict(), "by": round(self.by, 6), **sides}
 
 
 class PairedScores:
@@ -90,17 +63,17 @@ class PairedScores:
 
     rows: pairs of them; exchanges: those of which both sides have scored the answer; an exchange has several rows;
     same_suite: whether both sides were scored by the same: then what only one of them has a value for was lost, or
-    gained, and is no matter of the suites; missing: cases that only one side has; first_answers: of both sides, where
-    they answered differently.
+    gained, and is no matter of the suites; missing: cases that only one side has; unheard: why users say nothing of
+    either side; first_answers: of both sides, where they answered differently; moved: what moved most.
     """
 
-    def __init__(self, *, same_suite: bool = False, missing: MissingCases = NONE_MISSING) -> None:
+    def __init__(self, *, same_suite: bool = False, missing: MissingCases = NONE_MISSING, unheard: str = "") -> None:
         self.rows = 0
         self.exchanges = 0
         self.first_answers = FirstAnswers(), FirstAnswers()
         self.searches = [0, 0]  #: cases whose documents are the same, in one order; cases with documents on both sides
         self._same_suite = same_suite
-        self._missing = missing
+        self._missing, self._unheard = missing, unheard
         self._afterwards: defaultdict[str, list[float]] = defaultdict(_zeros)  # what came of figures: how many, and sum
         self._beside: set[str] = set()  # figures that no scorer gives
         self._sums: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(_zeros))
@@ -108,8 +81,7 @@ class PairedScores:
         self.labels: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
         self._names: tuple[dict[str, None], dict[str, None]] = ({}, {})  # of scorers, in their order
         self.since, self.until = math.inf, -math.inf  #: event times of the rows, seconds since 1970
-        self._by: defaultdict[str, float] = defaultdict(float)
-        self._most: dict[str, Moved] = {}
+        self.moved = MovedConversations()
 
     def add(self, before: Row, after: Row) -> None:
         """Take in what both sides say of one exchange at one stage."""
@@ -133,7 +105,7 @@ class PairedScores:
                 continue
             self._count(name, conversation, weight, old.value, new.value)
             if change := new.value - old.value:
-                self._move(conversation, Moved(abs(change), conversation, turn, name, old, new))
+                self.moved.add(Moved(abs(change), conversation, turn, name, old, new))
         was, became = _beside(before), _beside(after)
         for name in was.keys() & became.keys():
             self._beside.add(name)
@@ -146,20 +118,9 @@ class PairedScores:
         afterwards[0] += weight
         afterwards[1] += weight * after
 
-    def _move(self, conversation: str, moved: Moved) -> None:
-        self._by[conversation] += moved.by
-        most = self._most.get(conversation)
-        if most is None or moved.by > most.by:
-            self._most[conversation] = moved
-
     def only_on(self, side: int) -> list[str]:
         """Return the scorers that only one side gives; side: 0 before, 1 after."""
         return sorted(self._names[side].keys() - self._names[1 - side].keys())
-
-    def moved(self) -> list[Moved]:
-        """Return the conversations that moved most, the furthest first."""
-        names = heapq.nsmallest(SHOWN, self._by, key=lambda name: (-self._by[name], name))
-        return [self._most[name]._replace(by=self._by[name]) for name in names]
 
     def differences(self) -> dict[str, Difference]:
         """Return after − before of each scorer that has values on both sides."""
@@ -182,12 +143,13 @@ class PairedScores:
             deltas[name] = paired_difference(_clusters(self._sums[name]), step)
         if NO_ANSWER in deltas and not (deltas[NO_ANSWER].value or self._afterwards[NO_ANSWER][1]):
             del deltas[NO_ANSWER]  # as usual: each case got some answer from both
-        if self._nobody_wrote:
-            deltas = {name: delta for name, delta in deltas.items() if name == primary or name not in _BY_USERS}
+        if self._no_user_says:
+            kept = "" if self._unheard else primary
+            deltas = {name: delta for name, delta in deltas.items() if name == kept or name not in _BY_USERS}
         coverages = self.coverages()
         relevancy = next((name for name in self._names[0] if name in self._ranked and name != WASTED), FOLLOW_UP)
         for name in dict.fromkeys((relevancy, FOLLOW_UP, *(() if primary in deltas else (primary,)))):
-            if name in coverages:
+            if name in coverages and not (self._unheard and name in _BY_USERS):
                 deltas[coverage_name(name)] = coverages[name]
         was, became = self.first_answers
         if min(was.n, became.n) >= minimum:
@@ -216,13 +178,13 @@ class PairedScores:
             name
             for name, of in sorted(self._coverage.items())
             if self._same_suite
-            and not (name in self._sums or (self._nobody_wrote and name in _BY_USERS))
+            and not (name in self._sums or (self._no_user_says and name in _BY_USERS))
             and sum(change < 0 for _, change in of.values()) >= minimum
         ]
 
     @property
-    def _nobody_wrote(self) -> bool:
-        return all(names.keys().isdisjoint(FOLLOW_UPS) for names in self._names)
+    def _no_user_says(self) -> bool:
+        return bool(self._unheard) or all(names.keys().isdisjoint(FOLLOW_UPS) for names in self._names)
 
     def _record_changes(self, deltas: Mapping[str, Difference]) -> list[RecordChange]:
         """Return what both sides write down otherwise; the questions are the same."""
@@ -290,6 +252,7 @@ class PairedScores:
             "minimum_n": minimum,
             "lacking": self._missing.lacking(least_change),
             "lost": self.lost(minimum),
+            "unheard": self._unheard,
             "record": [change.note for change in self._record_changes(deltas) if change.note],
             "not_compared": sorted((self._names[0] | self._names[1]).keys() - deltas.keys()),
             "too_few": [name for name, delta in deltas.items() if delta.n < minimum],
@@ -303,7 +266,7 @@ class PairedScores:
             },
             "only_before": self.only_on(0),
             "only_after": self.only_on(1),
-            "moved": [moved.as_json() for moved in self.moved()],
+            "moved": [moved.as_json() for moved in self.moved.furthest(SHOWN)],
         }
 
     def claimed(
@@ -316,7 +279,7 @@ class PairedScores:
         """
         enough = {name: delta for name, delta in deltas.items() if delta.n >= minimum}
         covered = {name: delta for name, delta in self.coverages().items() if delta.n >= minimum}
-        unheard = self._sums.get(UNHEARD)
+        unheard = None if self._unheard else self._sums.get(UNHEARD)
         named = claims(
             enough,
             covered,

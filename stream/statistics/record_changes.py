@@ -133,7 +133,8 @@ def _unread(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) 
     if by < abs(read.value) / 2:
         return None
     why = f"{more(read)} of the messages behind answers can be read"
-    ask = "are users' texts hidden in the log, or in other languages?" if way == FALL else "were they hidden before?"
+    fewer = "are users' texts hidden in the log, or in other languages, or do they say what no rule knows?"
+    ask = fewer if way == FALL else "were they hidden before?"
     most = {**dict.fromkeys(_HEARD, _OF_EACH * by), WITH_DOCUMENTS: by}  # a hidden thanks is answered without any
     return RecordChange(why, most, note_of(read, f"{why}, by {by:.0%} of answers: {ask}"))
 

@@ -103,7 +103,7 @@ def test_two_systems_are_compared_on_the_questions_that_both_were_asked(tmp_path
     sides = [str(tmp_path / "out" / side) for side in ("before", "after")]
     again = CliRunner().invoke(turnsignal, ["compare", *sides, "--systems", "--json"])
     compared = orjson.loads(again.stdout)
-    assert compared["pairs"] == {"by_id": 0, "by_question": 50, "alone": [10, 0]}
+    assert compared["pairs"] == {"by_id": 0, "by_question": 50, "alone": [10, 0], "written": [0, 0]}
     ndcg = compared["figures"]["nDCG@5"]
     assert ndcg["value"] == pytest.approx(1 - 0.6309, abs=1e-4)
     assert ndcg["why"] == "not called better: 100% of answers cite just the first of their documents, 0% before"

@@ -57,6 +57,39 @@ def test_conversations_pair_by_the_case_that_truth_or_metadata_names() -> None:
     assert (found.by_id, found.by_question, found.alone) == (2, 0, (0, 0))
 
 
+def asked(name: str, behind: str, count: int = 20) -> list[bytes]:
+    lines = []
+    for at in range(count):
+        lines += [turn(f"{name}{at}", f"question {at}"), turn(f"{name}{at}", "answer", "assistant")]
+        lines += [turn(f"{name}{at}", behind.format(at=at))] if behind else []
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "begins"),
+    [
+        ("and {at}?", "and {at}?", "users write the same to both systems in 20 of 20 cases"),
+        ("And {at}?", "and  {at}?", "users write the same to both systems in 20 of 20 cases"),
+        ("and {at}?", "no, that is wrong {at}", ""),
+        ("and {at}?", "", ""),
+        ("", "", ""),
+    ],
+)
+def test_users_who_write_the_same_whatever_they_are_answered_say_nothing_of_it(
+    first: str, second: str, begins: str
+) -> None:
+    known = pair_cases(system(*asked("a", first)), system(*asked("b", second)))
+    assert known.unheard.startswith(begins)
+    assert bool(known.unheard) == bool(begins)
+    assert known.written == (20 * bool(first), 20 * bool(second))
+    said = {"clarification_free": 1.0, "follow_up": 1.0, "cited": 1.0}
+    scores = compared(known, [row(f"a{at}", **said) for at in range(20)], [row(f"b{at}", **said) for at in range(20)])
+    comparison = scores.as_json("clarification_free", 0.01, 5)
+    assert (comparison["unheard"], {"cited"} <= comparison["figures"].keys()) == (known.unheard, True)
+    assert ("clarification_free" in comparison["figures"]) == (not begins)
+    assert comparison["lost"] == []
+
+
 def test_without_a_case_the_opening_question_pairs_whatever_its_case_and_blanks() -> None:
     first = system(turn("a", "How do I\nreturn it?"), turn("a", "Thanks"))
     second = system(turn("b", "Hello!", "assistant"), turn("b", "  how do i return IT? "))
@@ -127,7 +160,7 @@ def test_conversations_are_compared_by_their_means_and_labels_where_they_agree()
     scores = compared(known, [row("a", compliance=0.0), row("a", compliance=1.0)], [row("b", compliance=1.0)])
     assert scores.differences()["compliance"].value == 0.5
     assert dict(scores.labels["compliance"]) == {("several", "1.0"): 1}
-    assert scores.moved()[0].turn_id == "a · b"
+    assert scores.moved.furthest(1)[0].turn_id == "a · b"
 
 
 def test_what_one_system_could_not_score_is_no_zero() -> None:

@@ -103,7 +103,9 @@ def test_scores_that_one_side_does_not_give_are_named_and_not_imputed() -> None:
     assert scores.differences()["b"].value == 0.0  # of the exchange that both have scored
     assert scores.coverages()["b"].value == 0.5
     assert scores.labels["a"] == {("high", "low"): 1}
-    assert [(moved.conversation_id, moved.turn_id, moved.scorer) for moved in scores.moved()] == [("c", "t2", "a")]
+    assert [(moved.conversation_id, moved.turn_id, moved.scorer) for moved in scores.moved.furthest(1)] == [
+        ("c", "t2", "a")
+    ]
 
 
 def test_a_scorer_that_one_side_lacks_in_one_pair_only_is_compared() -> None:

@@ -152,6 +152,24 @@ def test_longer_conversations_of_as_good_answers_are_not_worse(
         assert found["abandoned"].why == "not called worse: conversations have 1.9 times as many questions"
 
 
+@pytest.mark.parametrize(
+    ("length", "more", "verdict"),
+    [
+        (LONGER, {"resolved": delta(0.0, 0.9)}, "changed"),
+        (LONGER, {"resolved": RISE}, "better"),
+        (LONGER, {"resolved": delta(0.0, 0.9), "abandoned": FALL}, "better"),
+        (LONGER, {}, "better"),  # nobody knows who was helped
+        (SHORTER, {"resolved": delta(0.0, 0.9)}, "better"),
+        (ConversationLength(delta(0.09, 0.1), 1.9), {"resolved": delta(0.0, 0.9)}, "better"),  # longer by chance
+    ],
+)
+def test_users_who_ask_anew_instead_of_complaining_make_nothing_better(
+    length: ConversationLength, more: dict[str, Difference], verdict: str
+) -> None:
+    found = claims({"clarification_free": RISE, **more}, {}, "clarification_free", 0.01, (), length=length)
+    assert found["clarification_free"].change == verdict
+
+
 def test_shorter_conversations_of_as_good_answers_are_not_better_and_failing_ones_are_worse() -> None:
     deltas = {"clarification_free(per=conversation)": RISE, "abandoned": FALL, "clarification_free": delta(0.0, 0.9)}
     found = claims(deltas, {}, "clarification_free", 0.01, (), length=SHORTER)
