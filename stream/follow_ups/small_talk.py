@@ -1,7 +1,8 @@
 """Small talk: what a user says that asks for nothing, so that whatever is answered need not come out of documents.
 
 Thanks, greetings, consent, ratings, leave and the pings of a monitor. A product may answer them or not, and log them or
-not; neither says anything of how it answers questions.
+not; neither says anything of how it answers questions. No list has all that people wish one another, so what is
+answered with no more than a courtesy is small talk, too, unless it is a question or opens the conversation.
 """
 
 from collections.abc import Sequence
@@ -9,19 +10,27 @@ from collections.abc import Sequence
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.pairing import ASSISTANT, TOGETHER, KeptTurn, asked, exchange, last_answer
 from turnsignal.stream.follow_ups.commands import obeys
-from turnsignal.stream.follow_ups.contexts import CLOSING
+from turnsignal.stream.follow_ups.contexts import CLOSING, encode, expanded
 from turnsignal.stream.follow_ups.failures import acknowledges, ends_idle
 from turnsignal.stream.follow_ups.leaving import leaves_in_words, takes_leave
 from turnsignal.stream.follow_ups.rules import FollowUpRules
-from turnsignal.stream.follow_ups.sentences import WORDS
+from turnsignal.stream.follow_ups.sentences import TABLE, WORDS
+from turnsignal.stream.text.patterns import Patterns
 from turnsignal.stream.text.quoted_lines import own_words
 from turnsignal.stream.text.wordplay import words_of
 
 _NOTHING = WORDS["greeting"] | WORDS["small_talk"]
+_COURTESY = 160  #: characters of an answer to thanks and wishes
+_RETURNS = Patterns(
+    [expanded([r"^{gap}*(?:{filler}{gap}+)*{returned}(?:{gap}+(?:{returned}|{filler}))*{gap}*$"], TABLE["words"])]
+)
 
 
-def is_small_talk(kept: Sequence[KeptTurn], rules: FollowUpRules) -> bool:
-    """Say whether the last messages of a user ask for nothing; kept: turns before the answer, which may be others."""
+def is_small_talk(kept: Sequence[KeptTurn], rules: FollowUpRules, answer: str = "") -> bool:
+    """Say whether the last messages of a user ask for nothing; kept: turns before the answer, which may be others.
+
+    answer: what comes out of no documents.
+    """
     begin, end = asked(kept, len(kept))
     text = TOGETHER.join([own_words(turn.text) for turn in kept[begin:end]])
     if not text or len(text) > CLOSING or "?" in text:
@@ -32,7 +41,15 @@ def is_small_talk(kept: Sequence[KeptTurn], rules: FollowUpRules) -> bool:
     if all(word in _NOTHING or not any(map(str.isalpha, word)) for word in words):
         return True
     answered = last_answer(kept[:begin])
-    return takes_leave(Exchange("", "", text) if answered is None else exchange(kept, answered, text), rules)
+    if answered is None:
+        return takes_leave(Exchange("", "", text), rules)
+    return _returns(answer) or takes_leave(exchange(kept, answered, text), rules)
+
+
+def _returns(answer: str) -> bool:
+    """Say whether an answer returns thanks or a wish, and says no more."""
+    text = answer.strip(" \t\n¡")
+    return 0 < len(text) <= _COURTESY and bool(_RETURNS.match(encode(text.casefold().replace("’", "'"))))
 
 
 def is_reply(text: str, rules: FollowUpRules) -> bool:

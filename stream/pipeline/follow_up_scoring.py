@@ -113,5 +113,5 @@ def _encode_follow_up(reading: FollowUpReading, diagnosis: Diagnosis) -> Scored:
         unscored=tuple((name, reason) for name in FOLLOW_UPS if name not in values and reason is not None),
         diagnosis=diagnosis.row,
         bare=reading.bare,
-        thanks=reason is None and reading.label is FollowUp.THANKS,
+        label=reading.label if reason is None else None,
     )

@@ -19,6 +19,7 @@ from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.detection.policy import AlertPolicy
 from turnsignal.stream.diagnosis import level
 from turnsignal.stream.follow_ups.failures import asks_back
+from turnsignal.stream.follow_ups.rules import FollowUp
 from turnsignal.stream.pipeline.cited import CitedScores, score_cited
 from turnsignal.stream.pipeline.compliance import COMPLIANCE, Encoded, EncodedScores, InstructionScorer, Results
 from turnsignal.stream.pipeline.exemptions import Exemptions
@@ -57,7 +58,7 @@ class Scored(msgspec.Struct, gc=False):
     cited: context ranks of the documents that were passed, and of those that were cited; faults: kinds of what is
     wrong with the markers; markers: how many are well-formed; diagnosis: its row, for follow-ups; failing_stage: the
     first one that was wrong, "" where no truth says so; bare: whether a follow-up is no more than a reply to what the
-    answer asked last, where it did; thanks: whether it thanks.
+    answer asked last, where it did; label: what rules read a follow-up as, None where they read nothing.
     """
 
     scores: list[Encoded] = []
@@ -74,7 +75,12 @@ class Scored(msgspec.Struct, gc=False):
     diagnosis: str = ""
     failing_stage: str = ""
     bare: bool = False
-    thanks: bool = False
+    label: FollowUp | None = None
+
+    @property
+    def complains(self) -> bool:
+        """Whether a follow-up asks to clarify."""
+        return CLARIFICATION_FREE in self.scorers and not self.values[self.scorers.index(CLARIFICATION_FREE)]
 
 
 class ResponseScorer:

@@ -126,7 +126,7 @@ class Aggregates:
         conversation = self._open[key]
         superseded = answer.pairing.startswith(Outcome.SUPERSEDED)
         if not superseded:
-            self._count_held(key, conversation, followed=True, thanked=scored.thanks)
+            self._count_held(key, conversation, scored)
         self._put_off(conversation, (turn_id, (answer.assistant, answer.version), scored.scorers, scored.values))
         if superseded:
             self.worst.drop(key, turn_id)
@@ -278,13 +278,13 @@ class Aggregates:
         if answer.ranks:
             self.cite_rates.count(*self.quality.named.fold(release), answer.ranks, answer.cited)
 
-    def _count_held(
-        self, key: bytes, conversation: OpenConversation, *, followed: bool = False, thanked: bool = False
-    ) -> None:
-        """Count the answer that is held: its run is over; followed: its user wrote again; thanked: and thanked."""
+    def _count_held(self, key: bytes, conversation: OpenConversation, follow_up: Scored | None = None) -> None:
+        """Count the answer that is held: its run is over; follow_up: what its user wrote behind it, scored."""
         held, conversation.held = conversation.held, None
         if held is not None:
-            self._count(key, conversation, held.followed(thanked=thanked) if followed else held)
+            if follow_up is not None:
+                held = held.followed(follow_up.label, complained=follow_up.complains)
+            self._count(key, conversation, held)
 
     def _parts(self, conversation: OpenConversation, means: Means) -> "dict[Release, array[float]]":
         """Return the values of a conversation by release, with the answer that is held."""

@@ -172,7 +172,7 @@ class AnswersSeen:
         given = seen.documents[turn.turn_id] = len(turn.retrieved)
         failed = self._rules.failures.is_failing(turn.text) and not suffices(turn.text, kept, self._rules)
         figures: dict[str, float] = {IN_PARTS: 0.0, LEFTOVERS: has_leftovers(turn.text)}
-        is_asked, back = not is_small_talk(kept, self._rules), asks_back(turn.text)
+        is_asked, back = not is_small_talk(kept, self._rules, "" if given else turn.text), asks_back(turn.text)
         questions = [before for before in kept if before.role == USER]
         if failed or (is_asked and questions):  # what answers nobody, and does not fail, is a greeting
             figures[FAILED], figures[FOLLOWED] = failed, 0.0

@@ -13,6 +13,7 @@ from turnsignal.stream.conversations.pairing import ASKED, TOGETHER, USER, KeptT
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.follow_ups.failures import asks_back, hands_over
 from turnsignal.stream.follow_ups.outcomes import Outcomes
+from turnsignal.stream.follow_ups.rules import FollowUp
 from turnsignal.stream.follow_ups.small_talk import is_reply, is_small_talk, suffices
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.pipeline.scoring import Scored
@@ -34,12 +35,14 @@ from turnsignal.stream.statistics.directions import (
     CITATIONS,
     CITES_ALL,
     CITES_TOP,
+    COMPLAINED,
     DOCUMENTS,
     ELSEWHERE,
     FAILED,
     FOLLOWED,
     IN_PARTS,
     LEFTOVERS,
+    REFORMATTED,
     ROUNDED,
     SAME_LANGUAGE,
     THANKED,
@@ -105,15 +108,18 @@ class HeldAnswer(NamedTuple):
         """Return this answer as one that came in parts."""
         return self._replace(beside={**self.beside, IN_PARTS: 1.0})
 
-    def followed(self, *, thanked: bool = False) -> "HeldAnswer":
+    def followed(self, label: FollowUp | None = None, *, complained: bool = False) -> "HeldAnswer":
         """Return this answer as one behind which its user wrote again, where it answers what was asked.
 
-        thanked: the user thanked, which is no more than a reply where the answer asked for one.
+        label: what that was read as; thanks are no more than a reply where the answer asked for one; complained: the
+        user asked to clarify.
         """
         if FOLLOWED not in self.beside:
             return self
-        thanked = thanked and self.beside.keys().isdisjoint(REPLIES)
-        return self._replace(beside={**self.beside, FOLLOWED: 1.0, THANKED: float(thanked)})
+        thanked = label is FollowUp.THANKS and self.beside.keys().isdisjoint(REPLIES)
+        reformatted = label is FollowUp.REFORMAT
+        becomes = {FOLLOWED: True, THANKED: thanked, COMPLAINED: complained, REFORMATTED: reformatted}
+        return self._replace(beside={**self.beside, **{name: float(value) for name, value in becomes.items()}})
 
     def opening(self, before: FirstAnswer | None) -> FirstAnswer | None:
         """Return what is kept of the first answer with this one; before: without it, None where it is the first."""
@@ -190,10 +196,12 @@ class AnswerReader:
     def _derive(self, state: Conversation, turn: Turn, scored: Scored, *, failed: bool) -> dict[str, float]:
         """Return the figures of an answer that no scorer gives."""
         figures: dict[str, float] = {IN_PARTS: 0.0, LEFTOVERS: has_leftovers(turn.text)}
-        is_asked = not is_small_talk(state.kept, self._suite.follow_up_rules)
+        answer = "" if turn.retrieved else turn.text
+        is_asked = not is_small_talk(state.kept, self._suite.follow_up_rules, answer)
         back = not scored.cited and asks_back(turn.text)
         if failed or is_asked:
-            figures[FAILED], figures[FOLLOWED], figures[THANKED] = failed, 0.0, 0.0
+            figures |= dict.fromkeys((FOLLOWED, THANKED, COMPLAINED, REFORMATTED), 0.0)
+            figures[FAILED] = failed
             figures[ASKS_BACK] = back
             if not back:
                 figures[WITH_DOCUMENTS] = bool(turn.retrieved)

@@ -169,6 +169,11 @@ def claims(
         claimed[name] = withdraw(withdraw(claimed[name], WORSE, why), BETTER, why)
     if length is not None and (why := length.asked_anew(deciding)):
         claimed |= {name: withdraw(claimed[name], BETTER, why) for name in OF_COMPLAINTS if name in claimed}
+    for change in changes:
+        for name in claimed:
+            if change.accounts_for(name, deciding[name]):
+                claim = claimed[name] if change.hides else withdraw(claimed[name], WORSE, change.why)
+                claimed[name] = withdraw(claim, BETTER, change.why)
     if why := only_heard(claimed, deciding):
         claimed |= {name: withdraw(claimed[name], BETTER, why) for name in BY_USERS if name in claimed}
     for name in (*BY_USERS, "unanswered", NO_ANSWER):
@@ -176,11 +181,6 @@ def claims(
             claimed[name] = withdraw(withdraw(claimed[name], WORSE, habit.why), BETTER, habit.why)
     if NO_ANSWER in claimed and (why := _failed_before(deciding)):
         claimed[NO_ANSWER] = withdraw(withdraw(claimed[NO_ANSWER], WORSE, why), BETTER, why)
-    for change in changes:
-        for name in claimed:
-            if change.accounts_for(name, deciding[name]):
-                claim = claimed[name] if change.hides else withdraw(claimed[name], WORSE, change.why)
-                claimed[name] = withdraw(claim, BETTER, change.why)
     unhappier = any(claimed[name].change == WORSE for name in SAYS_WORSE if name in claimed)
     for name in claimed.keys() & set(ranked):
         why = ranked_nothing or by_other_numbers(deciding, name) or ("" if unhappier else by_place)

@@ -16,6 +16,8 @@ CITATIONS = "citations_per_answer"  #: how many of its documents an answer cites
 IN_PARTS = "answers_in_parts"  #: share of answers that come in several turns, all with documents or all without
 QUESTIONS = "questions_per_conversation"  #: that are answered, small talk left out
 FOLLOWED = "answers_followed"  #: share of answers to questions behind which their user wrote again
+COMPLAINED = "answers_clarified"  #: share of answers to questions behind which their user asked to clarify
+REFORMATTED = "answers_reformatted"  #: share of answers to questions behind which their user asked for another form
 THANKED = "answers_thanked"  #: share of answers to questions behind which their user thanked
 BEFORE_ASKED = "answers_before_questions"  #: share of answers that come out of documents before any question
 LOGGED_AGAIN = "logged_again"  #: share of answers to a question that the log holds twice, though nobody wrote it twice
@@ -31,6 +33,8 @@ BEGUN_BEHIND = "begun_with_thanks"  #: share of conversations whose first messag
 #: what is written down otherwise, and no matter of the release
 OF_THE_RECORD = (
     FOLLOWED,
+    COMPLAINED,
+    REFORMATTED,
     THANKED,
     BEFORE_ASKED,
     BEGUN_BEHIND,
@@ -111,6 +115,7 @@ LEAST = {
     CITATIONS: 0.032,
     QUESTIONS: 0.032,
     THANKED: 0.03,
+    REFORMATTED: 0.03,
     BEFORE_ASKED: 0.1,
     BEGUN_BEHIND: 0.02,
     SORTED: 0.2,

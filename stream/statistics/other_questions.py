@@ -12,7 +12,7 @@ from turnsignal.stream.statistics.intervals import Difference
 from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.statistics.record_change import RecordChange, more, note_of
 
-_AROUND = 0.7  #: share of first questions that a word came to stand in, or ceased to: more than any topic has
+_AROUND = 0.9  #: share of first questions that a word came to stand in, or ceased to: more than any campaign has
 _NEED = 0.1  #: share of first questions, from which on it is no chance that others get documents
 _OF_NEEDS = 3.0  #: answers for each question that is known by its words: most are rare, and tell less than they know
 _OF_WORDS = 3.0  #: questions for each with one word: what tells a topic stands in a third of its questions

@@ -18,6 +18,7 @@ from turnsignal.stream.statistics.directions import (
     BEGUN_BEHIND,
     BY_CONVERSATION,
     BY_USERS,
+    COMPLAINED,
     DOCUMENTS,
     ELSEWHERE,
     FAILED,
@@ -30,6 +31,7 @@ from turnsignal.stream.statistics.directions import (
     LOGGED_AGAIN,
     LOWERED,
     MASKED,
+    REFORMATTED,
     RESUMED,
     RISE,
     ROUNDED,
@@ -117,7 +119,9 @@ def record_changes(
         *other_questions(deltas, known.words, known.expected, is_hidden=unread is not None),
         _around(deltas, *known.around),
         _asks_back(deltas, known.clarified),
-        _saysmore(deltas, known.length),
+        _says_more(deltas, known.length),
+        _thinned(deltas, beside),
+        _asks_for_form(beside),
     ]
     return [change for change in changes if change is not None]
 
@@ -310,7 +314,7 @@ def _asks_back(deltas: Mapping[str, Difference], clarified: float) -> RecordChan
     )
 
 
-def _saysmore(deltas: Mapping[str, Difference], length: float) -> RecordChange | None:
+def _says_more(deltas: Mapping[str, Difference], length: float) -> RecordChange | None:
     """Tell users who leave from those who had nothing left to ask: neither writes, and these leave no complaint behind.
 
     Follow-ups do not tell, of which more are complaints where the other ones are no longer needed.
@@ -320,3 +324,32 @@ def _saysmore(deltas: Mapping[str, Difference], length: float) -> RecordChange |
         return None
     why = f"first answers are {length:.1f} times as long, so that users may have less to ask"
     return RecordChange(why, dict.fromkeys(("silent", "resolved"), _OF_LONGER * (length - 1.0)))
+
+
+def _thinned(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) -> RecordChange | None:
+    """Tell fewer complaints from as many among more messages, and more complaints from as many among fewer.
+
+    Who asks a long answer to be made shorter goes on from it, and so does who asks what a vague one leaves open.
+    """
+    free, complained, followed = deltas.get(CLARIFICATION_FREE), beside.get(COMPLAINED), beside.get(FOLLOWED)
+    if free is None or complained is None or followed is None:
+        return None
+    way, fewer = (RISE, "fewer") if free.value > 0 else (FALL, "more")
+    if moved(complained, -way, 0.0) or not moved(followed, way, 0.0):
+        return None
+    why = (
+        f"{more(followed)} answers have a message behind them, by {abs(followed.value):.0%}, and no {fewer} a complaint"
+    )
+    return RecordChange(why, dict.fromkeys((CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION), 1.0))
+
+
+def _asks_for_form(beside: Mapping[str, Difference]) -> RecordChange | None:
+    """Tell users who go on from those who want the same shorter, or as a list: by their words they go on, too."""
+    asked = _change_of(REFORMATTED, beside)
+    if asked is None:
+        return None
+    by = abs(asked.value)
+    why = f"{by:.0%} {more(asked)} answers are asked for in another form, such as shorter"
+    most = {CLARIFICATION_FREE: _OF_REPLIES * by, FOLLOW_UP: _OF_REPLIES * by, FOLLOW_UP_PRECISION: _OF_REPLIES * by}
+    most |= dict.fromkeys((*BY_CONVERSATION,), _OF_EACH * by)
+    return RecordChange(why, most, note_of(asked, why))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.pairing import KeptTurn
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.small_talk import is_small_talk
@@ -44,3 +45,39 @@ def test_all_messages_that_came_together_are_looked_at() -> None:
     together = [KeptTurn("1", "user", 1.0, "hello"), KeptTurn("2", "user", 2.0, "the terminal is broken")]
     assert not is_small_talk(together, RULES)
     assert not is_small_talk([KeptTurn("1", "gap_user", 1.0, "")], RULES), "nobody knows what it was"
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        *(
+            "Merry Christmas to you!",
+            "have a nice weekend!",
+            "thanks, and all the best for the new year",
+            "see you Monday",
+        ),
+        *("einen schönen Tag noch", "à bientôt", "hasta luego", "buona giornata", "fijne dag nog", "tenha um bom dia"),
+    ],
+)
+def test_wishes_ask_for_nothing_and_say_nothing_of_the_answer(wish: str) -> None:
+    turns = kept("How do I reset it?", "Open Settings.", wish)
+    assert is_small_talk(turns, RULES)
+    reading = RULES.read(Exchange("How do I reset it?", "Open Settings.", wish))
+    assert not reading.clarification
+    assert reading.closes
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "asks"),
+    [
+        ("my wife says hello", "Happy to hear that! Have a nice evening.", False),
+        ("my wife says hello", "She may open Settings, too.", True),
+        ("my boiler shows E133?", "You're welcome!", True),
+        ("my boiler shows E133", "You're welcome to call us: 555 12 34, press 2 and say what it shows.", True),
+        ("ich grüße den Chef", "Gern geschehen!", False),
+        ("salude al equipo", "¡De nada!", False),
+    ],
+)
+def test_what_is_answered_with_a_courtesy_alone_asked_for_nothing(text: str, answer: str, *, asks: bool) -> None:
+    assert is_small_talk(kept("How do I reset it?", "Open Settings.", text), RULES, answer) is not asks
+    assert not is_small_talk(kept("my boiler shows E133"), RULES, "You're welcome!"), "nothing was returned"

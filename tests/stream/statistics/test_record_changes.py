@@ -102,6 +102,33 @@ def test_easier_questions_make_no_release_better() -> None:
     assert verdicts(deltas, expected=expected)["clarification_free"] == "changed"
 
 
+@pytest.mark.parametrize(
+    ("free", "complained", "followed", "verdict"),
+    [
+        (0.1, delta(0.0, 0.9), delta(0.2), "changed"),
+        (0.1, delta(-0.1), delta(0.2), "better"),
+        (0.1, delta(0.0, 0.9), delta(0.0, 0.9), "better"),
+        (-0.1, delta(0.0, 0.9), delta(-0.2), "changed"),
+        (-0.1, delta(0.1), delta(-0.2), "worse"),
+        (-0.1, delta(0.0, 0.9), delta(0.0, 0.9), "worse"),
+    ],
+)
+def test_as_many_complaints_among_more_messages_are_not_fewer_nor_more_among_fewer(
+    free: float, complained: Difference, followed: Difference, verdict: str
+) -> None:
+    beside = {"answers_clarified": complained, "answers_followed": followed}
+    assert verdicts({"clarification_free": delta(free)}, **beside) == {"clarification_free": verdict}
+
+
+def test_who_wants_an_answer_shorter_does_not_say_that_it_was_good() -> None:
+    deltas = {"clarification_free": delta(0.1), "resolved": delta(0.15), "failed": delta(-0.1)}
+    shorter = verdicts(deltas, answers_reformatted=delta(0.1))
+    assert shorter == {"clarification_free": "changed", "resolved": "changed", "failed": "better"}
+    assert set(verdicts(deltas, answers_reformatted=delta(0.02)).values()) == {"better"}
+    back = {name: delta(-one.value) for name, one in deltas.items()}
+    assert verdicts(back, answers_reformatted=delta(-0.1))["clarification_free"] == "changed"
+
+
 def test_exchanges_that_are_logged_twice_are_no_users_who_ask_again_and_answers_still_fail() -> None:
     deltas = {"clarification_free": delta(-0.3), "resolved": delta(-0.3), "compliance": delta(-0.3)}
     said = verdicts(deltas, logged_again=delta(0.2))

@@ -1,0 +1,97 @@
+"""Praise that only looks like a complaint, and complaints that look polite or say next to nothing."""
+
+import pytest
+
+from turnsignal.stream.conversations.exchanges import Exchange
+from turnsignal.stream.follow_ups.rules import FollowUp, FollowUpReading, FollowUpRules
+
+RULES = FollowUpRules()
+PROMPT = "How do I change the address on my account?"
+ANSWER = "Open Settings, choose Profile and type the new address. It is used from the next order on."
+
+
+def read(follow_up: str, response: str = ANSWER) -> FollowUpReading:
+    return RULES.read(Exchange(PROMPT, response, follow_up, ""))
+
+
+@pytest.mark.parametrize(
+    "follow_up",
+    [
+        "that's what I was looking for",
+        "that's all I wanted to know",
+        "super, that's what I wanted to know",
+        "it's working now",
+        "it's fixed",
+        "ok it's all sorted, cheers",
+        "that's a relief",
+        "tried it, works",
+        "my mistake, it's there",
+        "you saved my day",
+        "you're a genius",
+        "10/10",
+        "actually very good",
+        "wait, that's great",
+        "that wasn't so hard",
+        "spot on",
+        "perfecto, ya funciona",
+        "génial",
+        "gelukt!",
+        "ottimo, risolto",
+    ],
+)
+def test_a_message_of_nothing_but_praise_is_thanks(follow_up: str) -> None:
+    assert read(follow_up).label is FollowUp.THANKS
+
+
+@pytest.mark.parametrize(
+    "follow_up",
+    [
+        "no need to be rude",
+        "that was rude",
+        "nvm found it myself",
+        "so you lied",
+        "u sent me this link already",
+        "stop making stuff up",
+        "great job breaking it",
+        "perfect, now I'm locked out",
+        "I could have guessed that",
+        "yes or no?",
+        "I've asked this twice",
+        "?",
+        "...",
+        "wat",
+        "who is Mrs Keller??",
+        "that's not my name",
+        "all in one line, unreadable",
+        "too much text",
+        "get to the point",
+        "why is everything written twice?",
+        "all I see is brackets",
+        "non si legge niente",
+        "page just spins",
+        "same traceback",
+        "la luz sigue roja",
+    ],
+)
+def test_offence_puzzlement_and_what_cannot_be_read_ask_to_clarify(follow_up: str) -> None:
+    assert read(
+        follow_up, "The page has a link, a table and a light. Press reset; the light turns green."
+    ).clarification
+
+
+@pytest.mark.parametrize(
+    "follow_up",
+    [
+        "that's very rude of my boss, what do I write back?",
+        "fixed it myself in the config, what's next?",
+        "who is Mr Smith in the novel?",
+        "how do I get to the point where it saves?",
+        "Is it unreadable by others?",
+        "Where is the same code used?",
+        "what then?",
+        "continúa",
+        "c'est toujours possible ?",
+    ],
+)
+def test_questions_with_such_words_are_no_complaints(follow_up: str) -> None:
+    assert not read(follow_up).clarification
