@@ -35,7 +35,7 @@ This is the one place that decides so, of two releases and of two sides that are
 import math
 from collections.abc import Collection, Mapping, Sequence
 
-from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, FOLLOW_UP
+from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP
 from turnsignal.stream.statistics.by_users import (
     SAYS_WORSE,
     WHEREVER,
@@ -87,6 +87,7 @@ _READ = coverage_name(FOLLOW_UP)
 _BACKED = 0.25  #: of a change of failing answers: how far as many more or fewer conversations must get none
 #: No matter of what one of several messages says, while the others say the rest.
 _OF_ALL_PARTS = {*BY_USERS, *WHEREVER, "clarified", ANSWER_SECONDS, LEFTOVERS, SAME_LANGUAGE, VOTE, WITH_DOCUMENTS}
+_CITATIONS = {CITED, DANGLING, "citation.resolves"}  #: no loss where they are written down otherwise
 _COMPLAINTS = (FREE_CONVERSATIONS, "abandoned")  #: what has no coverage, and depends on what could be read alike
 _MISSING = f"{FAILED} fell, and unanswered not with it: answers may be missing"
 _UNSEEN = "cited, dangling and ranking measures say nothing of answers without documents"
@@ -140,7 +141,9 @@ def claims(
     accounted = _accounted_for(seen, unheard, least_change)
     lost = [name for name, delta in deltas.items() if name not in accounted and _is_loss(name, delta, least_change)]
     # Fewer answers are ranked: that is no matter of how users fare, and `cited` and `WITH_DOCUMENTS` are figures, too.
-    lost_of_others = [name for name in lost if name not in map(coverage_name, ranked)]
+    # Nor is it of theirs where citations are written down otherwise.
+    others = {*map(coverage_name, ranked), *(name for name in _CITATIONS if _is_accounted(name, deltas, changes))}
+    lost_of_others = [name for name in lost if name not in others]
     less, beside = less_to_rank(deltas), _beside(deltas, primary, least_change)
     gone = coverage_name(primary) if primary not in deltas else ""
     claimed = {}
@@ -342,6 +345,11 @@ def _beside(deltas: Mapping[str, Difference], primary: str, least_change: float)
     if primary in deltas and any(bad[way] and moved(deltas[primary], way, least_change) for way in bad):
         return "beside a worse primary"
     return unhappier_by(deltas, least_change)
+
+
+def _is_accounted(name: str, deltas: Mapping[str, Difference], changes: Sequence[RecordChange]) -> bool:
+    """Say whether what was written down otherwise accounts for how far a figure moved."""
+    return name in deltas and any(change.accounts_for(name, deltas[name]) for change in changes)
 
 
 def _is_loss(name: str, delta: Difference, least_change: float) -> bool:

@@ -118,7 +118,7 @@ def record_changes(
         _unlogged(deltas, beside),
         *other_questions(deltas, known.words, known.expected, is_hidden=unread is not None),
         _around(deltas, *known.around),
-        _asks_back(deltas, known.clarified),
+        _asks_back(deltas, beside, known.clarified),
         _says_more(deltas, known.length),
         _thinned(deltas, beside),
         _asks_for_form(beside),
@@ -300,18 +300,21 @@ def _around(deltas: Mapping[str, Difference], share: float, sentence: str) -> Re
     return RecordChange(why, most, hides=True)
 
 
-def _asks_back(deltas: Mapping[str, Difference], clarified: float) -> RecordChange | None:
+def _asks_back(
+    deltas: Mapping[str, Difference], beside: Mapping[str, Difference], clarified: float
+) -> RecordChange | None:
     """Tell users who complain more from fewer replies to what the release itself asked, none of which complains."""
-    asks = _change_of(ASKS_BACK, deltas)
+    asks, complained = _change_of(ASKS_BACK, deltas), beside.get(COMPLAINED)
     if asks is None:
         return None
     why = f"{abs(asks.value):.0%} {more(asks)} answers ask something back first"
     replies = _OF_REPLIES * abs(asks.value)
     read = dict.fromkeys((FOLLOW_UP, FOLLOW_UP_PRECISION), replies * (clarified + _READ_AS_GOOD))
     by_outcome = dict.fromkeys(_HEARD, abs(asks.value) * _ONLY_REPLIES)
-    return RecordChange(
-        why, {**by_outcome, **read, CLARIFICATION_FREE: replies * clarified, WITH_DOCUMENTS: replies}, by_chance=True
-    )
+    most = {**by_outcome, **read, CLARIFICATION_FREE: replies * clarified}
+    if complained is not None and moved(complained, RISE if asks.value > 0 else FALL, 0.0):
+        most = {}  # of all answers more are complained about, and who only replies does not complain
+    return RecordChange(why, {**most, WITH_DOCUMENTS: replies}, by_chance=True)
 
 
 def _says_more(deltas: Mapping[str, Difference], length: float) -> RecordChange | None:

@@ -102,6 +102,13 @@ def test_easier_questions_make_no_release_better() -> None:
     assert verdicts(deltas, expected=expected)["clarification_free"] == "changed"
 
 
+def test_what_users_say_is_better_though_citations_are_listed_at_the_end_now() -> None:
+    deltas = {"clarification_free": delta(0.1), "cited": delta(-0.6)}
+    assert verdicts(deltas)["clarification_free"] == "changed"
+    listed = verdicts(deltas, sources_listed=delta(0.6))
+    assert listed == {"clarification_free": "better", "cited": "changed"}
+
+
 @pytest.mark.parametrize(
     ("free", "complained", "followed", "verdict"),
     [
@@ -158,6 +165,8 @@ def test_replies_to_what_a_release_asks_back_make_it_neither_better_nor_worse() 
     said = verdicts(deltas)
     assert said == {"asks_back": "changed", "clarification_free": "changed", "answers_with_documents": "changed"}
     assert verdicts(deltas | {"clarification_free": delta(-0.15)})["clarification_free"] == "worse", "more than that"
+    complained = verdicts(deltas | {"asks_back": delta(0.3)}, answers_clarified=delta(0.1))
+    assert complained["clarification_free"] == "worse", "who only replies does not complain"
     more = {"asks_back": delta(0.3), "clarification_free": delta(0.08)}
     assert verdicts(more)["clarification_free"] == "changed"
     unread = {"asks_back": delta(0.3), "coverage(follow_up)": delta(-0.3), "silent": delta(0.3)}
