@@ -6,7 +6,7 @@ their own. Within a pair the conversations go their own ways, so they are compar
 """
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
@@ -27,6 +27,8 @@ from turnsignal.stream.statistics.directions import CHECKS_APPLIED, CITATIONS, C
 _Row = Mapping[str, Any]
 _SEVERAL = "several"  # label of a conversation whose answers have different ones
 _MANY = 10  #: pairs in which a user writes more than one message, from which on it is known how
+_FEWEST = 2  #: messages at which a limit may be; who asks one question may just leave
+_LONGER = 0.15  #: share of conversations that are longer than a limit on the other side, and that end at it on this
 _SCRIPTED = 0.9  #: of these, the share in which they write the same to both
 _PERFECT = 0.999999  #: of a ranking, from which on what is cited stands first
 
@@ -66,6 +68,7 @@ class SystemCases:
         self._ids: dict[str, str] = {}
         self._questions: dict[str, str] = {}
         self._behind: dict[str, bytes] = {}  # a digest of what users wrote behind their first message
+        self._messages: Counter[str] = Counter()  # of users
 
     def add(self, line: bytes) -> None:
         """Take in a turn; an unreadable one has no case."""
@@ -79,6 +82,7 @@ class SystemCases:
                 self._ids.setdefault(conversation, name)
         if turn.role == "user" and (words := turn.text.casefold().split()):
             text = " ".join(words).encode("utf-8", "replace")
+            self._messages[conversation] += 1
             if conversation not in self._questions:
                 self._questions[conversation] = blake2b(text, digest_size=8).hexdigest()
             else:
@@ -89,6 +93,10 @@ class SystemCases:
     def behind(self, conversation: str) -> bytes:
         """Return a digest of what a user wrote behind the first message; empty where that was nothing."""
         return self._behind.get(conversation, b"")
+
+    def messages(self, conversation: str) -> int:
+        """Return how many messages a user wrote."""
+        return self._messages[conversation]
 
     def keys(self) -> Iterator[_Keys]:
         """Give each conversation with its keys by id and by question, None where it has none."""
@@ -107,7 +115,7 @@ class CasePairs(NamedTuple):
     pairs: (case, conversation of the first, of the second); by_id, by_question: how many were paired by what; alone:
     conversations of each system without a partner; missing: cases that only one system has; written: pairs in which a
     user wrote more than one message to each system; unheard: why what users write says nothing of either, "" where it
-    does.
+    does; limit: that users of one of both ran into a limit of messages, "" where they did not.
     """
 
     pairs: list[tuple[CaseKey, str, str]]
@@ -117,6 +125,7 @@ class CasePairs(NamedTuple):
     missing: MissingCases = NONE_MISSING
     written: tuple[int, int] = (0, 0)
     unheard: str = ""
+    limit: str = ""
 
 
 def pair_cases(first: SystemCases, second: SystemCases) -> CasePairs:
@@ -141,7 +150,26 @@ def pair_cases(first: SystemCases, second: SystemCases) -> CasePairs:
     alone = (len(sides[0]) - len(paired[0]), len(sides[1]) - len(paired[1]))
     behind = [(first.behind(mine), second.behind(theirs)) for _, mine, theirs in pairs]
     written = sum(mine != b"" for mine, _ in behind), sum(theirs != b"" for _, theirs in behind)
-    return CasePairs(pairs, counts[0], counts[1], alone, _missing(sides, paired), written, _unheard(behind, written))
+    lengths = [[of.messages(pair[side]) for pair in pairs] for side, of in ((1, first), (2, second))]
+    missing, unheard = _missing(sides, paired), _unheard(behind, written)
+    return CasePairs(pairs, counts[0], counts[1], alone, missing, written, unheard, _limit(*lengths))
+
+
+def _limit(first: Sequence[int], second: Sequence[int]) -> str:
+    """Say that the users of one system write no more than so many messages, and those of the other do, "" otherwise.
+
+    A harness ends a conversation at its limit, whatever the user would have written. Who leaves does so here and there.
+    """
+    most = max(first, default=0), max(second, default=0)
+    least, side = min((most[0], "first"), (most[1], "second"))
+    of_side, others = (first, second) if side == "first" else (second, first)
+    longer, at_limit = sum(n > least for n in others), of_side.count(least)
+    if least < _FEWEST or longer < _LONGER * len(others) or at_limit < max(_MANY, _LONGER * len(of_side)):
+        return ""
+    return (
+        f"no user wrote more than {least:,} messages to the {side} system, and {longer:,} of {len(others):,} did to the"
+        " other: is there a limit?"
+    )
 
 
 def _unheard(behind: Sequence[tuple[bytes, bytes]], written: tuple[int, int]) -> str:
@@ -265,7 +293,7 @@ def compare_cases(
 
     same_suite: both systems were scored by the same, so that what only one of them has values for was lost.
     """
-    scores = PairedScores(same_suite=same_suite, missing=pairs.missing, unheard=pairs.unheard)
+    scores = PairedScores(same_suite=same_suite, missing=pairs.missing, unheard=pairs.unheard, limit=pairs.limit)
     counted: set[CaseKey] = set()
     for case, mine, theirs in pairs.pairs:
         pair = f"{mine} · {theirs}"

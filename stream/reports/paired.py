@@ -24,6 +24,7 @@ from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, LogScale
 from turnsignal.stream.statistics.claim import Claim
 from turnsignal.stream.statistics.claims import claims
 from turnsignal.stream.statistics.directions import (
+    BY_CONVERSATION,
     BY_USERS,
     CITATIONS,
     CITES_TOP,
@@ -64,16 +65,19 @@ class PairedScores:
     rows: pairs of them; exchanges: those of which both sides have scored the answer; an exchange has several rows;
     same_suite: whether both sides were scored by the same: then what only one of them has a value for was lost, or
     gained, and is no matter of the suites; missing: cases that only one side has; unheard: why users say nothing of
-    either side; first_answers: of both sides, where they answered differently; moved: what moved most.
+    either side; limit: that users of one side ran into one; first_answers: of both sides, where they answered
+    differently; moved: what moved most.
     """
 
-    def __init__(self, *, same_suite: bool = False, missing: MissingCases = NONE_MISSING, unheard: str = "") -> None:
+    def __init__(
+        self, *, same_suite: bool = False, missing: MissingCases = NONE_MISSING, unheard: str = "", limit: str = ""
+    ) -> None:
         self.rows = 0
         self.exchanges = 0
         self.first_answers = FirstAnswers(), FirstAnswers()
         self.searches = [0, 0]  #: cases whose documents are the same, in one order; cases with documents on both sides
         self._same_suite = same_suite
-        self._missing, self._unheard = missing, unheard
+        self._missing, self._unheard, self._limit = missing, unheard, limit
         self._afterwards: defaultdict[str, list[float]] = defaultdict(_zeros)  # what came of figures: how many, and sum
         self._beside: set[str] = set()  # figures that no scorer gives
         self._sums: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(_zeros))
@@ -197,7 +201,10 @@ class PairedScores:
         clarified = 1.0 - min(free, free if change is None else free - change.value)
         around = became.edges.more_alike(was.edges)
         cut = became.edges.more_cut(was.edges)
-        return record_changes(deltas, known, Circumstances(0.0, {}, around, clarified, cut, self._ranked))
+        changes = record_changes(deltas, known, Circumstances(0.0, {}, around, clarified, cut, self._ranked))
+        if self._limit:
+            changes.append(RecordChange(self._limit, dict.fromkeys((*BY_CONVERSATION, *BY_USERS), 1.0), self._limit))
+        return changes
 
     @property
     def _ranked(self) -> tuple[str, ...]:

@@ -90,6 +90,42 @@ def test_users_who_write_the_same_whatever_they_are_answered_say_nothing_of_it(
     assert comparison["lost"] == []
 
 
+def written(name: str, messages: list[int]) -> list[bytes]:
+    return [
+        line
+        for at, count in enumerate(messages)
+        for number in range(count)
+        for line in (
+            turn(f"{name}{at}", f"question {at}" if not number else f"and {name} {number}?"),
+            turn(f"{name}{at}", "answer", "assistant"),
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "limited"),
+    [
+        ([1, 2, 3, 4] * 10, [1, 2, 2, 2] * 10, "to the second system, and 20 of 40 did to the other"),
+        ([1, 2, 2, 2] * 10, [1, 2, 3, 4] * 10, "to the first system, and 20 of 40 did to the other"),
+        ([1, 2, 3, 4] * 10, [1, 2, 2, 2] * 9 + [1, 2, 2, 5], ""),
+        ([1, 2, 3, 4] * 10, [1] * 40, ""),
+        ([1, 2, 3, 4] * 10, [1, 2, 3, 3] * 10, "to the second system, and 10 of 40 did to the other"),
+        ([1, 2, 3] * 10, [1, 2, 3] * 10, ""),
+    ],
+)
+def test_a_limit_of_messages_makes_no_system_worse(first: list[int], second: list[int], limited: str) -> None:
+    known = pair_cases(system(*written("a", first)), system(*written("b", second)))
+    assert (limited in known.limit, bool(known.limit)) == (True, bool(limited))
+    lost = compared(
+        known,
+        [row(f"a{at}", resolved=1.0, cited=1.0) for at in range(40)],
+        [row(f"b{at}", resolved=0.0, cited=0.0) for at in range(40)],
+    ).as_json("resolved", 0.01, 5)
+    verdicts = {name: figure["verdict"] for name, figure in lost["figures"].items()}
+    assert verdicts == {"resolved": "changed" if limited else "worse", "cited": "worse"}
+    assert lost["record"] == ([known.limit] if limited else [])
+
+
 def test_without_a_case_the_opening_question_pairs_whatever_its_case_and_blanks() -> None:
     first = system(turn("a", "How do I\nreturn it?"), turn("a", "Thanks"))
     second = system(turn("b", "Hello!", "assistant"), turn("b", "  how do i return IT? "))
