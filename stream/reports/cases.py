@@ -150,7 +150,7 @@ def pair_cases(first: SystemCases, second: SystemCases) -> CasePairs:
     alone = (len(sides[0]) - len(paired[0]), len(sides[1]) - len(paired[1]))
     behind = [(first.behind(mine), second.behind(theirs)) for _, mine, theirs in pairs]
     written = sum(mine != b"" for mine, _ in behind), sum(theirs != b"" for _, theirs in behind)
-    lengths = [[of.messages(pair[side]) for pair in pairs] for side, of in ((1, first), (2, second))]
+    lengths = [first.messages(mine) for _, mine, _ in pairs], [second.messages(theirs) for _, _, theirs in pairs]
     missing, unheard = _missing(sides, paired), _unheard(behind, written)
     return CasePairs(pairs, counts[0], counts[1], alone, missing, written, unheard, _limit(*lengths))
 
