@@ -194,7 +194,9 @@ class ReleasePair:
             shifted=traffic.shifted,
             within=within,
             parts=traffic.parts,
-            length=None if asked is None else ConversationLength(asked, 1 + scale.change(asked.value)),
+            length=None
+            if asked is None
+            else ConversationLength(asked, 1 + scale.change(asked.value), _thanked(beside, old)),
             habit=closing_habit(self._reader.names, self.before, self.after),
             changes=changes,
         )
@@ -335,6 +337,10 @@ def _drift(deltas: dict[str, Difference], before: ReleaseTotals, after: ReleaseT
         return ""
     deltas[ANSWER_SECONDS] = delta._replace(p=max(delta.p, step.p))
     return "answers change their speed with the hour within each release, too" if delta.p <= PROMISE < step.p else ""
+
+
+def _thanked(beside: Mapping[str, Difference], old: Mapping[str, ReleaseFigure]) -> tuple[Difference, float] | None:
+    return (beside[THANKED], old[THANKED].mean.value) if THANKED in beside else None
 
 
 def _unsaid(deltas: Mapping[str, Difference]) -> str:

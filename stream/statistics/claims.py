@@ -49,7 +49,7 @@ from turnsignal.stream.statistics.by_users import (
 )
 from turnsignal.stream.statistics.claim import Claim, by, withdraw
 from turnsignal.stream.statistics.closing_habit import ClosingHabit
-from turnsignal.stream.statistics.conversation_length import OF_COMPLAINTS, ConversationLength
+from turnsignal.stream.statistics.conversation_length import ConversationLength
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     BETTER,
@@ -170,8 +170,9 @@ def claims(
     claimed |= weigh_users({name: claimed[name] for name in spoken}, spoken, fewer_unheard=fewer_unheard, asked=asked)
     for name, why in by_length.items():
         claimed[name] = withdraw(withdraw(claimed[name], WORSE, why), BETTER, why)
-    if length is not None and (why := length.asked_anew(deciding)):
-        claimed |= {name: withdraw(claimed[name], BETTER, why) for name in OF_COMPLAINTS if name in claimed}
+    if length is not None:
+        for word, withheld in ((BETTER, length.not_better(deciding)), (WORSE, length.not_worse(deciding))):
+            claimed |= {name: withdraw(claimed[name], word, why) for name, why in withheld.items() if name in claimed}
     for change in changes:
         for name in claimed:
             if change.accounts_for(name, deciding[name]):

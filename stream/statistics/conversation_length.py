@@ -3,7 +3,10 @@
 Whoever asks five questions meets a bad answer more often than whoever asks one, of the same assistant. So where
 conversations became longer, and no more of what follows an answer is a clarification, fewer conversations without any
 are no worse; and where they became shorter, more of them are no better. Users who word their question anew instead of
-complaining ask more of a release that answers worse: fewer complaints are no gain there, unless more are resolved.
+complaining ask more of a release that answers worse: fewer complaints are no gain there, unless more are resolved. And
+where each answer holds only a part, users ask for the rest: they are heard more, and complaints are fewer among what
+they say, of as many conversations. Who has less to ask thanks as often as before, for fewer answers; who leaves without
+a word does not thank.
 """
 
 from collections.abc import Mapping
@@ -16,28 +19,57 @@ from turnsignal.stream.statistics.promise import moved
 
 #: figures of whole conversations, and how they move by themselves where these are longer
 _WHERE_LONGER = {FREE_CONVERSATIONS: FALL, "resolved": FALL, "abandoned": RISE}
-#: figures that rise where questions are worded anew in the place of complaints
-OF_COMPLAINTS = (CLARIFICATION_FREE, FREE_CONVERSATIONS, FOLLOW_UP, FOLLOW_UP_PRECISION)
-_HELPED = {"resolved": RISE, "abandoned": FALL}
+#: figures of what follows an answer, which complaints are a share of
+_OF_FOLLOW_UPS = (CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION)
+_HEARD = ("silent", "resolved", "conversation")  #: figures that say whether users write anything good behind an answer
+_THANKS = 0.03  #: share of answers that are thanked for, from which on it says whether users are content
+_HELPED = {"resolved": RISE, "abandoned": FALL}  #: how figures move where more are helped
+_CONTENT = {FREE_CONVERSATIONS: RISE, "abandoned": FALL}  #: and where fewer conversations hold a complaint
 
 
 class ConversationLength(NamedTuple):
-    """How the number of questions in a conversation changed: on its scale, and as how many times as many."""
+    """How the number of questions in a conversation changed: on its scale, and as how many times as many.
+
+    thanked: how the share of answers that users thank for did, and that share before; None where it is not known.
+    """
 
     change: Difference
     ratio: float
+    thanked: tuple[Difference, float] | None = None
 
     @property
     def why(self) -> str:
         """The change in words."""
         return f"conversations have {self.ratio:.1f} times as many questions"
 
-    def asked_anew(self, deltas: Mapping[str, Difference]) -> str:
-        """Say that users ask more, and neither more are helped nor fewer give up; "" otherwise."""
-        helped = [moved(deltas[name], way, 0.0) for name, way in _HELPED.items() if name in deltas]
-        if not helped or any(helped) or not moved(self.change, RISE, 0.0):
-            return ""
-        return f"{self.why}, and no more are resolved: users may ask anew instead of complaining"
+    def not_better(self, deltas: Mapping[str, Difference]) -> dict[str, str]:
+        """Return the figures that are not better since users ask more, and no more are helped, with the reason."""
+        withheld: dict[str, str] = {}
+        if moved(self.change, RISE, LEAST[QUESTIONS]) and _none_of(_CONTENT, deltas, RISE):
+            why = f"{self.why}, and no fewer of them hold a complaint: users may have to ask for the rest"
+            withheld |= dict.fromkeys((*_OF_FOLLOW_UPS, *_HEARD), why)
+        if moved(self.change, RISE, 0.0) and _none_of(_HELPED, deltas, RISE):
+            why = f"{self.why}, and no more are resolved: users may ask anew instead of complaining"
+            withheld |= dict.fromkeys((*_OF_FOLLOW_UPS, FREE_CONVERSATIONS), why)
+        return withheld
+
+    def not_worse(self, deltas: Mapping[str, Difference]) -> dict[str, str]:
+        """Return the figures that are not worse since users ask less, and no more complain, with the reason."""
+        if not moved(self.change, FALL, 0.0) or not _none_of(_CONTENT, deltas, FALL):
+            return {}
+        why = f"{self.why}, and no more of them hold a complaint"
+        withheld = dict.fromkeys(_OF_FOLLOW_UPS, why) if moved(self.change, FALL, LEAST[QUESTIONS]) else {}
+        if self._thank_as_before:
+            withheld |= dict.fromkeys(_HEARD, f"{why}, and as many are thanked for: users may have less to ask")
+        return withheld
+
+    @property
+    def _thank_as_before(self) -> bool:
+        """Whether thanks are nearer to being as many in each conversation than to being as many of all answers."""
+        if self.thanked is None:
+            return False
+        delta, before = self.thanked
+        return before >= _THANKS and delta.value >= before * (1 / self.ratio - 1) / 2
 
     def accounts_for(self, deltas: Mapping[str, Difference], least_change: float) -> set[str]:
         """Return the figures of conversations that moved as their length alone would move them.
@@ -50,3 +82,9 @@ class ConversationLength(NamedTuple):
             return set()
         alone = ((name, by * way) for name, by in _WHERE_LONGER.items() if name in deltas)
         return {name for name, by in alone if by * deltas[name].value > 0}
+
+
+def _none_of(ways: Mapping[str, int], deltas: Mapping[str, Difference], sign: int) -> bool:
+    """Say that some of these figures are known, and none moved that way, or the other one for a sign of -1."""
+    known = [moved(deltas[name], sign * way, 0.0) for name, way in ways.items() if name in deltas]
+    return bool(known) and not any(known)

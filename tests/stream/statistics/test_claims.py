@@ -156,7 +156,7 @@ def test_longer_conversations_of_as_good_answers_are_not_worse(
     ("length", "more", "verdict"),
     [
         (LONGER, {"resolved": delta(0.0, 0.9)}, "changed"),
-        (LONGER, {"resolved": RISE}, "better"),
+        (ConversationLength(delta(0.02, 1e-9), 1.1), {"resolved": RISE}, "better"),
         (LONGER, {"resolved": delta(0.0, 0.9), "abandoned": FALL}, "better"),
         (LONGER, {}, "better"),  # nobody knows who was helped
         (SHORTER, {"resolved": delta(0.0, 0.9)}, "better"),
@@ -168,6 +168,40 @@ def test_users_who_ask_anew_instead_of_complaining_make_nothing_better(
 ) -> None:
     found = claims({"clarification_free": RISE, **more}, {}, "clarification_free", 0.01, (), length=length)
     assert found["clarification_free"].change == verdict
+
+
+HALVED = ConversationLength(delta(-0.09, 1e-9), 0.5, (delta(0.15, 1e-9), 0.2))  # and more answers are thanked for
+LEFT = ConversationLength(delta(-0.09, 1e-9), 0.5, (delta(0.05, 0.2), 0.2))  # and hardly more are
+HARDLY = ConversationLength(delta(-0.09, 1e-9), 0.5, (delta(0.02, 1e-9), 0.02))  # nobody thanks
+
+
+@pytest.mark.parametrize(
+    ("length", "more", "verdict"),
+    [
+        (HALVED, {"abandoned": delta(0.0, 0.9)}, "changed"),
+        (LEFT, {"abandoned": delta(0.0, 0.9)}, "worse"),  # who leaves does not thank
+        (HARDLY, {"abandoned": delta(0.0, 0.9)}, "worse"),
+        (SHORTER, {"abandoned": delta(0.0, 0.9)}, "worse"),
+        (HALVED, {"abandoned": RISE}, "worse"),
+        (HALVED, {"clarification_free(per=conversation)": FALL}, "worse"),
+        (HALVED, {}, "worse"),  # nobody knows who complains
+        (LONGER, {"abandoned": delta(0.0, 0.9)}, "worse"),
+    ],
+)
+def test_users_who_need_to_ask_less_do_not_leave(
+    length: ConversationLength, more: dict[str, Difference], verdict: str
+) -> None:
+    found = claims({"silent": RISE, "resolved": FALL, **more}, {}, "clarification_free", 0.01, (), length=length)
+    assert {found["silent"].change, found["resolved"].change} == {verdict}
+
+
+def test_a_release_that_makes_users_ask_for_the_rest_is_not_better_for_what_they_say_then() -> None:
+    deltas = {"clarification_free": RISE, "resolved": RISE, "abandoned": delta(0.0, 0.9)}
+    found = claims(deltas, {}, "clarification_free", 0.01, (), length=LONGER)
+    assert {found["clarification_free"].change, found["resolved"].change} == {"changed"}
+    assert found["resolved"].why.endswith("no fewer of them hold a complaint: users may have to ask for the rest")
+    given_up = claims({**deltas, "abandoned": FALL}, {}, "clarification_free", 0.01, (), length=LONGER)
+    assert {given_up["clarification_free"].change, given_up["resolved"].change} == {"better"}
 
 
 def test_shorter_conversations_of_as_good_answers_are_not_better_and_failing_ones_are_worse() -> None:
