@@ -21,6 +21,8 @@ from turnsignal.stream.text.wordplay import words_of
 
 _NOTHING = WORDS["greeting"] | WORDS["small_talk"]
 _COURTESY = 160  #: characters of an answer to thanks and wishes
+_OPENING = 300  #: characters in which a first message says what it is about
+_RECALLS = Patterns([expanded(["{recall}"], TABLE["words"])])
 _RETURNS = Patterns(
     [expanded([r"^{gap}*(?:{filler}{gap}+)*{returned}(?:{gap}+(?:{returned}|{filler}))*{gap}*$"], TABLE["words"])]
 )
@@ -62,6 +64,15 @@ def is_reply(text: str, rules: FollowUpRules) -> bool:
     if len(text) > CLOSING or "?" in text or all(word in WORDS["greeting"] for word in words_of(text.casefold())):
         return False
     return leaves_in_words(Exchange("", "", text), rules)
+
+
+def recalls(text: str) -> bool:
+    """Say whether a first message begins with what the assistant said another time ("Yesterday you told me that …").
+
+    >>> recalls("u said ur open sunday, i came and its closed"), recalls("When are you open on Sunday?")
+    (True, False)
+    """
+    return bool(_RECALLS.match(encode(own_words(text)[:_OPENING].casefold().replace("’", "'"))))
 
 
 def suffices(response: str, kept: Sequence[KeptTurn], rules: FollowUpRules) -> bool:

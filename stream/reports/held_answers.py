@@ -14,7 +14,7 @@ from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.follow_ups.failures import asks_back, hands_over
 from turnsignal.stream.follow_ups.outcomes import Outcomes
 from turnsignal.stream.follow_ups.rules import FollowUp
-from turnsignal.stream.follow_ups.small_talk import is_reply, is_small_talk, suffices
+from turnsignal.stream.follow_ups.small_talk import is_reply, is_small_talk, recalls, suffices
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.pipeline.scoring import Scored
 from turnsignal.stream.records.turns import Turn
@@ -42,6 +42,7 @@ from turnsignal.stream.statistics.directions import (
     FOLLOWED,
     IN_PARTS,
     LEFTOVERS,
+    RECALLED,
     REFORMATTED,
     ROUNDED,
     SAME_LANGUAGE,
@@ -176,6 +177,7 @@ class AnswerReader:
         question = _first_question(state)
         if question:
             beside[BEGUN_BEHIND] = is_reply(question, self._suite.follow_up_rules)
+            beside[RECALLED] = recalls(question)
         return HeldAnswer(
             turn.turn_id,
             turn.time,

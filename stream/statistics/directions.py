@@ -28,6 +28,7 @@ MASKED = "masked_markers"  #: share of answers in which a part of a citation's m
 LISTED = "sources_listed"  #: share of answers out of documents that end with a list of sources, which cites nothing
 SORTED = "documents_sorted"  #: share of answers out of three documents or more that stand in the order of their ids
 LOWERED = "lower_case"  #: share of answers out of documents without a capital letter: a log lowers texts, and no ids
+RECALLED = "begun_with_recall"  #: share of conversations whose first message says what was answered another time
 RESUMED = "resumed"  #: share of answers to a question that came when their conversation had been idle
 BEGUN_BEHIND = "begun_with_thanks"  #: share of conversations whose first message that is answered is a thanks or leave
 #: what is written down otherwise, and no matter of the release
@@ -47,6 +48,7 @@ OF_THE_RECORD = (
     LOWERED,
     SORTED,
     RESUMED,
+    RECALLED,
 )
 WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
 SAME_LANGUAGE = (
@@ -120,6 +122,7 @@ LEAST = {
     BEGUN_BEHIND: 0.02,
     SORTED: 0.2,
     RESUMED: 0.05,
+    RECALLED: 0.03,
     LOGGED_AGAIN: 0.05,
     ELSEWHERE: 0.1,
     ROUNDED: 0.1,

@@ -7,7 +7,14 @@ release. As far as that accounts for it, a release is neither better nor worse.
 from collections.abc import Mapping
 
 from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION
-from turnsignal.stream.statistics.directions import BY_CONVERSATION, BY_USERS, FALL, FREE_CONVERSATIONS, WITH_DOCUMENTS
+from turnsignal.stream.statistics.directions import (
+    BY_CONVERSATION,
+    BY_USERS,
+    FALL,
+    FREE_CONVERSATIONS,
+    RISE,
+    WITH_DOCUMENTS,
+)
 from turnsignal.stream.statistics.intervals import Difference
 from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.statistics.record_change import RecordChange, more, note_of
@@ -21,6 +28,13 @@ _HARDER = {name: name for name in (CLARIFICATION_FREE, FREE_CONVERSATIONS, "reso
     FOLLOW_UP: CLARIFICATION_FREE,
     FOLLOW_UP_PRECISION: CLARIFICATION_FREE,
     "conversation": "resolved",
+}
+#: which way each of those moves where there is more of what is said, and that
+_TOLD_BY = {
+    CLARIFICATION_FREE: (FALL, "follow-ups ask again"),
+    FREE_CONVERSATIONS: (FALL, "conversations hold a complaint"),
+    "resolved": (RISE, "conversations are resolved"),
+    "abandoned": (RISE, "conversations are given up"),
 }
 
 
@@ -62,8 +76,8 @@ def _need_others(deltas: Mapping[str, Difference], expected: Mapping[str, Differ
 def _ask_harder(deltas: Mapping[str, Difference], expected: Mapping[str, Difference]) -> RecordChange | None:
     """Tell a release that answers worse from one that is asked more of what is answered worse in both."""
     moves = {name: expected[like] for name, like in _HARDER.items() if like in expected}
-    surest, free = min(moves.values(), key=lambda move: move.p, default=None), expected.get(CLARIFICATION_FREE)
-    if free is None or surest is None or surest.p > PROMISE:
+    surest = min(moves.values(), key=lambda move: move.p, default=None)
+    if surest is None or surest.p > PROMISE:
         return None
     if (silent := expected.get("silent")) is not None and silent.p <= PROMISE:
         moves["silent"] = silent
@@ -72,5 +86,7 @@ def _ask_harder(deltas: Mapping[str, Difference], expected: Mapping[str, Differe
         for name, move in moves.items()
         if name in deltas and deltas[name].value * move.value > 0
     }
-    why = f"other questions are asked: by their words, {abs(free.value):.1%} {more(free, FALL)} follow-ups ask again"
+    name = next(name for name, move in moves.items() if move is surest)
+    way, what = _TOLD_BY[name]
+    why = f"other questions are asked: by their words, {abs(surest.value):.1%} {more(surest, way)} {what}"
     return RecordChange(why, most, note_of(surest, why), by_chance=True)

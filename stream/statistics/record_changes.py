@@ -31,6 +31,7 @@ from turnsignal.stream.statistics.directions import (
     LOGGED_AGAIN,
     LOWERED,
     MASKED,
+    RECALLED,
     REFORMATTED,
     RESUMED,
     RISE,
@@ -122,6 +123,7 @@ def record_changes(
         _says_more(deltas, known.length),
         _thinned(deltas, beside),
         _asks_for_form(beside),
+        _recalled(beside),
     ]
     return [change for change in changes if change is not None]
 
@@ -356,3 +358,12 @@ def _asks_for_form(beside: Mapping[str, Difference]) -> RecordChange | None:
     most = {CLARIFICATION_FREE: _OF_REPLIES * by, FOLLOW_UP: _OF_REPLIES * by, FOLLOW_UP_PRECISION: _OF_REPLIES * by}
     most |= dict.fromkeys((*BY_CONVERSATION,), _OF_EACH * by)
     return RecordChange(why, most, note_of(asked, why))
+
+
+def _recalled(beside: Mapping[str, Difference]) -> RecordChange | None:
+    """Tell users who are content from those who find out later, and come back in another conversation."""
+    came_back = _change_of(RECALLED, beside)
+    if came_back is None or came_back.value < 0:
+        return None
+    why = f"{came_back.value:.0%} more conversations begin with what was answered another time: did it turn out wrong?"
+    return RecordChange(why, dict.fromkeys((*BY_USERS, *BY_CONVERSATION), 1.0), note_of(came_back, why), hides=True)

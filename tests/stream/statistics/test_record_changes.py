@@ -127,6 +127,15 @@ def test_as_many_complaints_among_more_messages_are_not_fewer_nor_more_among_few
     assert verdicts({"clarification_free": delta(free)}, **beside) == {"clarification_free": verdict}
 
 
+def test_where_users_come_back_to_what_was_answered_nothing_is_better() -> None:
+    deltas = {"clarification_free": delta(0.1), "resolved": delta(0.1), "failed": delta(-0.1)}
+    back = verdicts(deltas, begun_with_recall=delta(0.1))
+    assert back == {"clarification_free": "changed", "resolved": "changed", "failed": "better"}
+    assert set(verdicts(deltas, begun_with_recall=delta(-0.1)).values()) == {"better"}
+    worse = {name: delta(-one.value) for name, one in deltas.items()}
+    assert set(verdicts(worse, begun_with_recall=delta(0.1)).values()) == {"worse"}
+
+
 def test_who_wants_an_answer_shorter_does_not_say_that_it_was_good() -> None:
     deltas = {"clarification_free": delta(0.1), "resolved": delta(0.15), "failed": delta(-0.1)}
     shorter = verdicts(deltas, answers_reformatted=delta(0.1))
