@@ -51,7 +51,7 @@ def is_small_talk(kept: Sequence[KeptTurn], rules: FollowUpRules, answer: str = 
 def _returns(answer: str) -> bool:
     """Say whether an answer returns thanks or a wish, and says no more."""
     text = answer.strip(" \t\n¡")
-    return 0 < len(text) <= _COURTESY and bool(_RETURNS.match(encode(text.casefold().replace("’", "'"))))
+    return 0 < len(text) <= _COURTESY and bool(_RETURNS.match(_read(text)))
 
 
 def is_reply(text: str, rules: FollowUpRules) -> bool:
@@ -72,7 +72,12 @@ def recalls(text: str) -> bool:
     >>> recalls("u said ur open sunday, i came and its closed"), recalls("When are you open on Sunday?")
     (True, False)
     """
-    return bool(_RECALLS.match(encode(own_words(text)[:_OPENING].casefold().replace("’", "'"))))
+    return bool(_RECALLS.match(_read(own_words(text)[:_OPENING])))
+
+
+def _read(text: str) -> bytes:
+    """Return a text as patterns read it."""
+    return encode(text.casefold().replace("’", "'"))
 
 
 def suffices(response: str, kept: Sequence[KeptTurn], rules: FollowUpRules) -> bool:

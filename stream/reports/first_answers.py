@@ -15,7 +15,7 @@ from itertools import accumulate, islice
 from typing import NamedTuple
 
 from turnsignal.stream.reports.answer_edges import AnswerEdges, edges, forget_rare, has_end, named
-from turnsignal.stream.reports.first_questions import FirstQuestions, Opening, words_asked
+from turnsignal.stream.reports.first_questions import NOT_KNOWN, FirstQuestions, Opening, words_asked
 from turnsignal.stream.statistics.exact import fisher
 from turnsignal.stream.statistics.intervals import Difference, Estimate, difference, rate
 from turnsignal.stream.statistics.promise import PROMISE
@@ -121,7 +121,7 @@ class FirstAnswers:
         means = [math.fsum(step * n for step, n in sorted(of.lengths.items())) / of.n for of in (self, before) if of.n]
         return 2 ** ((means[0] - means[1]) / _STEPS) if len(means) == 2 else 1.0
 
-    def add(self, answer: FirstAnswer, language: str = "", came_of_it: Opening | None = None) -> None:
+    def add(self, answer: FirstAnswer, language: str = "", came_of_it: Opening = NOT_KNOWN) -> None:
         """Count one; language: of what the user wrote, "" where that is not told; came_of_it: of the question."""
         self.platforms[answer.platform] += 1
         if language:
@@ -129,8 +129,7 @@ class FirstAnswers:
         self.lengths[answer.length] += 1
         self.texts[answer.text] += 1
         self.edges.add(answer.edges, answer.characters, is_whole=answer.is_whole)
-        asked = Opening(b"") if came_of_it is None else came_of_it
-        self.questions.add(asked._replace(words=answer.words, searched=bool(answer.documents)))
+        self.questions.add(came_of_it._replace(words=answer.words, searched=bool(answer.documents)))
         if answer.documents:
             self.documents.update(answer.documents)
             self.searched += 1

@@ -5,11 +5,11 @@ a word tells is a ridge regression within each release (Hoerl and Kennard 1970),
 or finds less, does not count as asked otherwise. Only the first question is read: later ones depend on answers.
 """
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from math import erfc, sqrt
 from typing import NamedTuple
 from zlib import crc32
 
@@ -28,7 +28,10 @@ _WORDS_READ = 64  #: of a question, in its first characters
 _MOST = 1_000  #: questions of a release that are known one by one
 _SHRUNK = 4.0  #: questions without any documents more or less that each word is taken to have had beside its own
 _SHRUNK_BY_USERS = 12.0  #: the same, of what users say: chance has more to do with that
-_OF_USERS = ("resolved", "abandoned", "silent")  #: outcomes that users decide
+#: figures that a question counts for alike: each, by its follow-ups, and where its conversation has an outcome
+_ALIKE = ((WITH_DOCUMENTS,), (CLARIFICATION_FREE,), (FREE_CONVERSATIONS, "resolved", "abandoned", "silent"))
+
+_SQRT2 = sqrt(2)
 
 _Rows = npt.NDArray[np.float64]
 
@@ -36,15 +39,19 @@ _Rows = npt.NDArray[np.float64]
 class Opening(NamedTuple):
     """What a conversation's first question asks, and what came of it.
 
-    words: each by the number of its bucket; searched: whether it got documents; follow_ups: that rules judge; free:
-    those of them that do not complain; outcome: of the conversation, "" where it is not known or says nothing.
+    words: each by the number of its bucket, filled in where the question is kept; searched: whether it got documents;
+    follow_ups: that rules judge; free: those of them that do not complain; outcome: of the conversation, "" where it is
+    not known or says nothing.
     """
 
-    words: bytes
+    words: bytes = b""
     searched: bool = False
     follow_ups: float = 0.0
     free: float = 0.0
     outcome: str = ""
+
+
+NOT_KNOWN = Opening()  #: of what came of a question, nothing
 
 
 def words_asked(question: str) -> bytes:
@@ -97,15 +104,16 @@ class FirstQuestions:
             return {}
         sides = [(_by_word(of.known), of.known) for of in (self, before)]
         moves: dict[str, Difference] = {}
-        for name in (WITH_DOCUMENTS, CLARIFICATION_FREE, FREE_CONVERSATIONS, *_OF_USERS):
-            mine, theirs = (_Told(rows, *_values(name, known)) for rows, known in sides)
+        for names in _ALIKE:  # what counts alike shares the sums over words, which take the time
+            mine, theirs = (_Told(rows, *_values(names, known)) for rows, known in sides)
             if mine.total and theirs.total:
-                moves[name] = _moved(mine, theirs, _SHRUNK if name == WITH_DOCUMENTS else _SHRUNK_BY_USERS)
+                shrunk = _SHRUNK if WITH_DOCUMENTS in names else _SHRUNK_BY_USERS
+                moves |= zip(names, _moved(mine, theirs, shrunk), strict=True)
         return moves
 
 
 class _Told:
-    """One figure by the words of questions: a row of words, a value and a weight for each."""
+    """Figures by the words of questions: a row of words, a row of values and a weight for each."""
 
     def __init__(self, rows: _Rows, values: _Rows, weights: _Rows) -> None:
         self.weights = weights
@@ -115,34 +123,44 @@ class _Told:
         self.apart = rows - self.mean
         self.values = values - (weights @ values / self.total if self.total else 0.0)
 
-    def variance(self, says: _Rows) -> float:
-        """Return the variance of the mean of what the words say."""
-        return float(self.weights**2 @ (self.apart @ says) ** 2) / self.total**2
+    def variances(self, says: _Rows) -> _Rows:
+        """Return the variance of the mean of what the words say, of each figure."""
+        variances: _Rows = self.weights**2 @ (self.apart @ says) ** 2 / self.total**2
+        return variances
 
 
-def _moved(mine: _Told, theirs: _Told, shrunk: float) -> Difference:
-    """Return how far a figure moves by words alone, as uncertain as which questions came."""
+def _moved(mine: _Told, theirs: _Told, shrunk: float) -> list[Difference]:
+    """Return how far figures move by words alone, as uncertain as which questions came."""
     both = (mine, theirs)
     within = sum(((of.apart.T * of.weights) @ of.apart for of in both), shrunk * np.eye(_BUCKETS))
-    by = sum((of.apart.T @ (of.weights * of.values) for of in both), np.zeros(_BUCKETS))
+    by = sum(((of.apart.T * of.weights) @ of.values for of in both), np.zeros((_BUCKETS, 1)))
     says: _Rows = np.linalg.solve(within, by).astype(np.float64)
-    value, error = float((mine.mean - theirs.mean) @ says), math.sqrt(mine.variance(says) + theirs.variance(says))
-    p = math.erfc(abs(value) / error / math.sqrt(2)) if error else 1.0
-    return Difference(value, value - Z * error, value + Z * error, min(len(mine.rows), len(theirs.rows)), p)
+    values, errors = (mine.mean - theirs.mean) @ says, np.sqrt(mine.variances(says) + theirs.variances(says))
+    n = min(len(mine.rows), len(theirs.rows))
+    return [
+        Difference(value, value - Z * error, value + Z * error, n, erfc(abs(value) / error / _SQRT2) if error else 1.0)
+        for value, error in zip(values.tolist(), errors.tolist(), strict=True)
+    ]
 
 
-def _values(name: str, known: Sequence[Opening]) -> tuple[_Rows, _Rows]:
-    """Return the value that each question has of a figure, and how much it counts."""
+def _values(names: Sequence[str], known: Sequence[Opening]) -> tuple[_Rows, _Rows]:
+    """Return the values that each question has of figures that count alike, and how much it counts."""
+    values = np.array([[_value(name, of) for name in names] for of in known], dtype=float)
+    return values, np.array([_weight(names[0], of) for of in known], dtype=float)
+
+
+def _value(name: str, opening: Opening) -> float:
     if name == CLARIFICATION_FREE:
-        pairs: Iterable[tuple[float, float]] = ((of.free / max(1.0, of.follow_ups), of.follow_ups) for of in known)
-    elif name == FREE_CONVERSATIONS:
-        pairs = ((of.free >= of.follow_ups, bool(of.outcome)) for of in known)
-    elif name == WITH_DOCUMENTS:
-        pairs = ((of.searched, 1.0) for of in known)
-    else:
-        pairs = ((of.outcome == name, bool(of.outcome)) for of in known)
-    values, weights = np.array(list(pairs), dtype=float).T
-    return values, weights
+        return opening.free / max(1.0, opening.follow_ups)
+    if name == FREE_CONVERSATIONS:
+        return opening.free >= opening.follow_ups
+    return opening.searched if name == WITH_DOCUMENTS else opening.outcome == name
+
+
+def _weight(name: str, opening: Opening) -> float:
+    if name == CLARIFICATION_FREE:
+        return opening.follow_ups
+    return 1.0 if name == WITH_DOCUMENTS else bool(opening.outcome)
 
 
 def _by_word(known: Sequence[Opening]) -> _Rows:

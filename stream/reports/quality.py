@@ -298,7 +298,7 @@ class Quality:
 
     def _came_of(self, went: ConversationScores) -> Opening:
         """Return what came of a conversation's first question."""
-        came_of_it = Opening(b"", outcome=went.outcome if went.is_readable else "")
+        came_of_it = Opening(outcome=went.outcome if went.is_readable else "")
         if self._free is None:
             return came_of_it
         judged, free = (math.fsum(values[2 * self._free + at] for values in went.parts.values()) for at in (0, 1))

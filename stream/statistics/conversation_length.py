@@ -12,15 +12,13 @@ a word does not thank.
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION
-from turnsignal.stream.statistics.directions import FALL, FREE_CONVERSATIONS, LEAST, QUESTIONS, RISE
+from turnsignal.stream.records.scores import CLARIFICATION_FREE
+from turnsignal.stream.statistics.directions import FALL, FREE_CONVERSATIONS, LEAST, OF_FOLLOW_UPS, QUESTIONS, RISE
 from turnsignal.stream.statistics.intervals import Difference
 from turnsignal.stream.statistics.promise import moved
 
 #: figures of whole conversations, and how they move by themselves where these are longer
 _WHERE_LONGER = {FREE_CONVERSATIONS: FALL, "resolved": FALL, "abandoned": RISE}
-#: figures of what follows an answer, which complaints are a share of
-_OF_FOLLOW_UPS = (CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION)
 _HEARD = ("silent", "resolved", "conversation")  #: figures that say whether users write anything good behind an answer
 _THANKS = 0.03  #: share of answers that are thanked for, from which on it says whether users are content
 _HELPED = {"resolved": RISE, "abandoned": FALL}  #: how figures move where more are helped
@@ -47,10 +45,10 @@ class ConversationLength(NamedTuple):
         withheld: dict[str, str] = {}
         if moved(self.change, RISE, LEAST[QUESTIONS]) and _none_of(_CONTENT, deltas, RISE):
             why = f"{self.why}, and no fewer of them hold a complaint: users may have to ask for the rest"
-            withheld |= dict.fromkeys((*_OF_FOLLOW_UPS, *_HEARD), why)
+            withheld |= dict.fromkeys((*OF_FOLLOW_UPS, *_HEARD), why)
         if moved(self.change, RISE, 0.0) and _none_of(_HELPED, deltas, RISE):
             why = f"{self.why}, and no more are resolved: users may ask anew instead of complaining"
-            withheld |= dict.fromkeys((*_OF_FOLLOW_UPS, FREE_CONVERSATIONS), why)
+            withheld |= dict.fromkeys((*OF_FOLLOW_UPS, FREE_CONVERSATIONS), why)
         return withheld
 
     def not_worse(self, deltas: Mapping[str, Difference]) -> dict[str, str]:
@@ -58,7 +56,7 @@ class ConversationLength(NamedTuple):
         if not moved(self.change, FALL, 0.0) or not _none_of(_CONTENT, deltas, FALL):
             return {}
         why = f"{self.why}, and no more of them hold a complaint"
-        withheld = dict.fromkeys(_OF_FOLLOW_UPS, why) if moved(self.change, FALL, LEAST[QUESTIONS]) else {}
+        withheld = dict.fromkeys(OF_FOLLOW_UPS, why) if moved(self.change, FALL, LEAST[QUESTIONS]) else {}
         if self._thank_as_before:
             withheld |= dict.fromkeys(_HEARD, f"{why}, and as many are thanked for: users may have less to ask")
         return withheld

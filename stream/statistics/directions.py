@@ -173,6 +173,8 @@ WENT_WORSE = {
 }
 #: Figures by which users say how it went, in words and by silence, and how they move where it went worse.
 BY_USERS = {**WENT_WORSE, "silent": RISE}
+#: Figures of what follows an answer, which complaints are a share of
+OF_FOLLOW_UPS = (CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION)
 #: Figures of whole conversations, which depend on what follows their answers
 BY_CONVERSATION = (
     "silent",

@@ -31,6 +31,7 @@ from turnsignal.stream.statistics.directions import (
     LOGGED_AGAIN,
     LOWERED,
     MASKED,
+    OF_FOLLOW_UPS,
     RECALLED,
     REFORMATTED,
     RESUMED,
@@ -345,7 +346,7 @@ def _thinned(deltas: Mapping[str, Difference], beside: Mapping[str, Difference])
     why = (
         f"{more(followed)} answers have a message behind them, by {abs(followed.value):.0%}, and no {fewer} a complaint"
     )
-    return RecordChange(why, dict.fromkeys((CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION), 1.0))
+    return RecordChange(why, dict.fromkeys(OF_FOLLOW_UPS, 1.0))
 
 
 def _asks_for_form(beside: Mapping[str, Difference]) -> RecordChange | None:
@@ -355,8 +356,7 @@ def _asks_for_form(beside: Mapping[str, Difference]) -> RecordChange | None:
         return None
     by = abs(asked.value)
     why = f"{by:.0%} {more(asked)} answers are asked for in another form, such as shorter"
-    most = {CLARIFICATION_FREE: _OF_REPLIES * by, FOLLOW_UP: _OF_REPLIES * by, FOLLOW_UP_PRECISION: _OF_REPLIES * by}
-    most |= dict.fromkeys((*BY_CONVERSATION,), _OF_EACH * by)
+    most = {**dict.fromkeys(OF_FOLLOW_UPS, _OF_REPLIES * by), **dict.fromkeys(BY_CONVERSATION, _OF_EACH * by)}
     return RecordChange(why, most, note_of(asked, why))
 
 

@@ -37,6 +37,13 @@ def read(follow_up: str, response: str = ANSWER) -> FollowUpReading:
         "génial",
         "gelukt!",
         "ottimo, risolto",
+        "the noise is gone",
+        "error 12 is gone, thanks",
+        "it doesn't show the error any more, thank you",
+        "yesss light is off",
+        "i had it the wrong way round, thanks a lot",
+        "ya no da error, gracias",
+        "geen foutmelding meer, bedankt",
     ],
 )
 def test_a_message_of_nothing_but_praise_is_thanks(follow_up: str) -> None:
@@ -71,6 +78,10 @@ def test_a_message_of_nothing_but_praise_is_thanks(follow_up: str) -> None:
         "page just spins",
         "same traceback",
         "la luz sigue roja",
+        "no thanks, I want an answer",
+        "what about my question?",
+        "in metric please",
+        "it's still leaking",
     ],
 )
 def test_offence_puzzlement_and_what_cannot_be_read_ask_to_clarify(follow_up: str) -> None:
@@ -95,27 +106,3 @@ def test_offence_puzzlement_and_what_cannot_be_read_ask_to_clarify(follow_up: st
 )
 def test_questions_with_such_words_are_no_complaints(follow_up: str) -> None:
     assert not read(follow_up).clarification
-
-
-@pytest.mark.parametrize(
-    "follow_up",
-    [
-        "the noise is gone",
-        "error 12 is gone, thanks",
-        "it doesn't show the error any more, thank you",
-        "yesss light is off",
-        "i had it the wrong way round, thanks a lot",
-        "ya no da error, gracias",
-        "geen foutmelding meer, bedankt",
-    ],
-)
-def test_trouble_that_is_over_is_no_trouble(follow_up: str) -> None:
-    assert read(follow_up).label is FollowUp.THANKS
-
-
-@pytest.mark.parametrize(
-    "follow_up",
-    ["no thanks, I want an answer", "what about my question?", "in metric please", "it's still leaking"],
-)
-def test_who_is_answered_something_else_asks_to_clarify(follow_up: str) -> None:
-    assert read(follow_up).clarification
