@@ -19,7 +19,7 @@ from turnsignal.stream.checks import parse_check
 from turnsignal.stream.checks.protocol import Check
 from turnsignal.stream.checks.python import LONGEST_TIMEOUT, TIMEOUT, Hosted, Python, Runner
 from turnsignal.stream.citations.reader import DEFAULT_STYLES, CitationReader, citation_reader
-from turnsignal.stream.conversations import feedback_memory, judged
+from turnsignal.stream.conversations import asked_labels, feedback_memory, judged
 from turnsignal.stream.conversations.state import Limits
 from turnsignal.stream.conversations.windows import WindowSpec
 from turnsignal.stream.detection.alerting import AlertPart
@@ -282,7 +282,7 @@ class Suite(_SuitePart):
         turn = 4 * (part.kept_characters + 2 * MAX_ID + 4 * MAX_SHORT) + 200
         windows = sum(window.keep / window.size + 2 for window in self.windows) + 2
         means = 2 * 9 * (len(self.parsed_measures) + len(self.parsed_checks) + 7)
-        beside = feedback_memory.MAX_BYTES + (judged.MAX_BYTES if self.judges else 0)
+        beside = feedback_memory.MAX_BYTES + 4 * asked_labels.MOST + (judged.MAX_BYTES if self.judges else 0)
         return (part.kept_turns + 1) * turn + 9 * part.recent_turns + int(windows * means) + beside
 
     @cached_property

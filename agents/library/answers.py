@@ -1,17 +1,18 @@
 """Scoring one answer: what a response alone scores, without a conversation around it and without a replay."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, overload
 
 import orjson
 
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.given import PathLike, as_line, choose_suite
+from turnsignal.stream.conversations.pairing import USER
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.formats.turnsignal import mend_line
 from turnsignal.stream.pipeline.scoring import ResponseScorer
-from turnsignal.stream.records.turns import Turn, decode_turn
+from turnsignal.stream.records.turns import Truth, Turn, decode_turn
 from turnsignal.stream.suite import Suite
 
 _NOT_GIVEN = "not given"
@@ -57,8 +58,9 @@ def score(
     """Score an answer by what it says and cites: ranking measures, citations, and the checks that bind it.
 
     answer: a turn of the assistant, as a dict or a Turn, of which only `text` is needed; or several turns, of which
-    those of users, systems and tools are passed over. suite: a file or a Suite, None for the built-in one; redaction:
-    a file that says what to take out of texts first; strict: refuse the small deviations that a replay reads, too.
+    those of users, systems and tools are passed over, but for what is known of a question (`truth`), by which its
+    answer is scored. suite: a file or a Suite, None for the built-in one; redaction: a file that says what to take out
+    of texts first; strict: refuse the small deviations that a replay reads, too.
 
     Returns plain data, for several turns a list of it: `values`, scorer → 0 to 1, or None where it is unscored;
     `scores`, as in a score row, with labels, explanations and why something is unscored; `citations`, the documents
@@ -78,7 +80,7 @@ def score(
         if isinstance(answer, Mapping | Turn):
             return scorer.score(_decode(answer, "the answer", strict))
         turns = (_decode(turn, f"turn {number}", strict) for number, turn in enumerate(answer, 1))
-        return [scorer.score(turn) for turn in turns if turn.role == "assistant"]
+        return [scorer.score(turn) for turn in _labelled(turns) if turn.role == "assistant"]
 
 
 class AnswerScorer:
@@ -115,6 +117,17 @@ class AnswerScorer:
                 ],
             },
         }
+
+
+def _labelled(turns: Iterable[Turn]) -> Iterator[Turn]:
+    """Give answers without labels those of the question before them, as a replay does."""
+    asked: dict[str, Truth | None] = {}
+    for turn in turns:
+        if turn.role == USER:
+            asked[turn.conversation_id] = turn.truth
+        elif turn.truth is None:
+            turn.truth = asked.get(turn.conversation_id)
+        yield turn
 
 
 def _decode(record: object, name: str, strict: bool) -> Turn:

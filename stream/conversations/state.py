@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import msgspec
 
 from turnsignal.stream.conversations import recent_ids as recent
+from turnsignal.stream.conversations.asked_labels import AskedLabels
 from turnsignal.stream.conversations.feedback_memory import MAX_WAITING, FeedbackMemory, KeptFeedback
 from turnsignal.stream.conversations.judged import JudgedMemory
 from turnsignal.stream.conversations.pairing import ASKED, ASSISTANT, KeptTurn, PendingResponse, Responder, insert
@@ -61,7 +62,8 @@ class Conversation(msgspec.Struct, array_like=True):
     clarification; asked: whom the last user turn was for, while nobody has answered; environment: the one furthest from
     production among its turns, None is production; prompted: whether a user is among the turns that are no longer kept,
     without meaning while there are none of them, and true in older state, which does not have it; feedback: what is
-    remembered of feedback, None as long as there is nothing; judged: of judges, in the same way.
+    remembered of feedback, None as long as there is nothing; judged: of judges, in the same way; labels: of the last
+    question, None where it has none.
     """
 
     version: int = _UNJUDGED
@@ -93,6 +95,7 @@ class Conversation(msgspec.Struct, array_like=True):
     prompted: bool = True
     feedback: FeedbackMemory | None = None
     judged: JudgedMemory | None = None
+    labels: AskedLabels | None = None
 
     def knows(self, turn_id: str, content: str) -> tuple[Seen, bytes]:
         """Say whether a turn id was seen among the recent ones, and return the entry to `remember`."""

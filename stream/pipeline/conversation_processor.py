@@ -8,9 +8,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from turnsignal.stream.conversations.asked_labels import remember_labels
 from turnsignal.stream.conversations.judged import Fate, JudgedMemory
 from turnsignal.stream.conversations.means import named
 from turnsignal.stream.conversations.pairing import (
+    ASKED,
     ASSISTANT,
     GAP_ASSISTANT,
     GAP_USER,
@@ -118,6 +120,8 @@ class ConversationProcessor:
         if self._observer is not None:
             self._observer.on_user(context.key, turn)
         effects = Effects()
+        if turn.truth is not None or state.labels is not None:
+            self._remember_labels(context, turn, effects)
         self._insert(context, kept, effects)
         return effects
 
@@ -127,6 +131,8 @@ class ConversationProcessor:
         state.responses += 1
         if state.asked is not None:
             state.asked = None
+        if turn.truth is None and state.labels is not None:
+            turn.truth = state.labels.of_answer(state.kept, context.time)
         scored = self._responses.score(turn)
         who = turn.assistant, turn.version, turn.model, turn.platform
         response = PendingResponse(*who, scored.relevancy, scored.compliance, environment=turn.environment)
@@ -180,6 +186,17 @@ class ConversationProcessor:
         if len(text) <= most:
             return KeptTurn(turn.turn_id, role, time, text, response)
         return KeptTurn(turn.turn_id, role, time, text[:most], response, "")
+
+    def _remember_labels(self, context: RecordContext, turn: Turn, effects: Effects) -> None:
+        """Remember what is known of a question until it is answered; one that comes late has been."""
+        state = context.state
+        if state.kept and state.kept[-1].time > context.time:
+            return
+        if turn.truth is not None:
+            state.labels = remember_labels(turn.turn_id, turn.truth)
+            effects.counts += ("labels_cut",) * state.labels.is_cut
+        elif state.kept and state.kept[-1].role not in ASKED:  # else it belongs to the question before it
+            state.labels = None
 
     def _insert(self, context: RecordContext, turn: KeptTurn, effects: Effects) -> int | None:
         """Keep a turn in event-time order, and pair every response again whose follow-up it may have changed.

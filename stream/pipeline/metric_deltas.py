@@ -57,7 +57,7 @@ _VERDICTS = ("good", "bad", "unscored")
 _MARKERS = ("valid", "dangling", "duplicate", "malformed")
 _PAIRINGS = (
     *("followed_up", "superseded", "ended", "replaced", "gap", "orphan", "expired", "late", "reopened"),
-    *("forgotten", "window_expired", "naive_timestamp", "mixed_environment"),
+    *("forgotten", "window_expired", "naive_timestamp", "mixed_environment", "labels_cut"),
 )
 _RESULTS = {
     SCORE: ("scored", "duplicate", "dead_letter", "applied_before", "forgotten"),

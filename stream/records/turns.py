@@ -103,7 +103,7 @@ class Turn:
     conversation_id is the Kafka key; turn_id is unique in its conversation; timestamp is the event time (ISO 8601;
     without a zone it counts as UTC); assistant, version, model, platform say who answered; routed_to: agents that were
     asked; vote: −1 or 1 by the user; environment: what it was said for, None (or left out) is production, also in a
-    canary release; truth: labels known for this turn. Unknown fields are ignored.
+    canary release; truth: labels known for this turn, of a question for its answer. Unknown fields are ignored.
     """
 
     conversation_id: Id

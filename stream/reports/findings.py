@@ -18,7 +18,7 @@ from turnsignal.stream.reports.release_order import BY_CONVERSATIONS, BY_NAME
 from turnsignal.stream.reports.release_totals import MAX_RELEASES, OTHER_RELEASES
 from turnsignal.stream.reports.themes import INSTRUCTIONS, OTHER, RANKING, THEMES, WASTE, Theme
 from turnsignal.stream.reports.unversioned import tell_releases_apart
-from turnsignal.stream.reports.where_to_work import broken_instructions, where_to_work
+from turnsignal.stream.reports.where_to_work import broken_instructions, where_labels_fail, where_to_work
 from turnsignal.stream.statistics.directions import BETTER, CHANGED, CHECKS_APPLIED, ELSEWHERE, LEAST, WORSE
 from turnsignal.stream.text.counts import listed, share_of
 from turnsignal.stream.text.signed import signed, signed_percent
@@ -64,7 +64,8 @@ def find(summary: Mapping[str, Any]) -> list[Finding]:
         _few_users(summary),
     ]
     notes += [] if named else _users(summary)
-    sentences = (tell_releases_apart(summary), broken_instructions(summary), where_to_work(summary))
+    where = where_labels_fail(summary), where_to_work(summary)
+    sentences = (tell_releases_apart(summary), broken_instructions(summary), *where)
     notes += [Finding("note", sentence) for sentence in sentences if sentence]
     return [*_beyond(summary), *named, *[note for note in notes if note]]
 

@@ -14,6 +14,7 @@ from turnsignal.stream.reports.judged_scores import JudgedScores
 from turnsignal.stream.reports.release_totals import NamedReleases
 from turnsignal.stream.statistics.intervals import Clusters, clustered_mean
 from turnsignal.stream.suite import Suite
+from turnsignal.stream.truth.stages import Basis
 
 
 class Run:
@@ -22,7 +23,8 @@ class Run:
     conversations: how many began; closes: how often one closed; turns: by role; means: (assistant, version, scorer) →
     [n, sum] of the values (0–1) as they were first scored; quality, unscored: the same with a fourth word, good, bad
     or unscored, and the reason; feedback: (kind, what became of it); outcomes, diagnosis: (assistant, version, word),
-    an outcome of `cut` where the recording ends before a conversation does; pairing: what became of turns;
+    an outcome of `cut` where the recording ends before a conversation does; stages: the same with the stage at which
+    answers with labels first fail, `none` of those that do nowhere; pairing: what became of turns;
     dead_letters: by reason; redactions: by kind; aggregates: what is summed up beyond counters; judged: what judges
     said. All but dead letters, redactions and aggregates
     is of one environment; elsewhere: turns of the others.
@@ -39,6 +41,7 @@ class Run:
         self.unscored: Counter[Detail] = Counter()
         self.outcomes: Counter[SeriesName] = Counter()
         self.diagnosis: Counter[SeriesName] = Counter()
+        self.stages: Counter[SeriesName] = Counter()
         self.pairing: Counter[str] = Counter()
         self.feedback: Counter[tuple[str, str]] = Counter()
         self.dead_letters: Counter[str] = Counter()
@@ -66,6 +69,8 @@ class Run:
         for series, values in deltas.scores.items():
             self._add_mean(series, len(values), sum(values))
         self._count_by_release(deltas)
+        labelled = {key[:3]: n for key, n in deltas.failing_stages.items() if key[3] == Basis.TRUTH}
+        self._add_by_release(self.stages, labelled)
         self.pairing.update(deltas.pairing)
         self.feedback.update(deltas.feedback)
         self.redactions.update(deltas.redactions)
@@ -85,9 +90,11 @@ class Run:
 
     def _count_by_release(self, counted: "MetricDeltas | Run") -> None:
         for name in _BY_RELEASE:
-            counts = getattr(self, name)
-            for key, n in getattr(counted, name).items():
-                counts[key if key in counts else (*self._named.fold(key[:2]), *key[2:])] += n
+            self._add_by_release(getattr(self, name), getattr(counted, name))
+
+    def _add_by_release(self, counts: Counter[Any], others: Mapping[Any, int]) -> None:
+        for key, n in others.items():
+            counts[key if key in counts else (*self._named.fold(key[:2]), *key[2:])] += n
 
     @property
     def _named(self) -> NamedReleases:
@@ -101,6 +108,7 @@ class Run:
         for series, (n, total) in other.means.items():
             self._add_mean(series, n, total)
         self._count_by_release(other)
+        self._add_by_release(self.stages, other.stages)
         for name in _MERGED:
             getattr(self, name).update(getattr(other, name))
         self.elsewhere.update(other.elsewhere)
@@ -129,6 +137,7 @@ class Run:
             "scores": [self._scores(each, unscored.get(each)) for each in series],
             "outcomes": _table(self.outcomes, "outcome"),
             "diagnosis": [row | {"meaning": _meaning(row["diagnosis"])} for row in _table(self.diagnosis, "diagnosis")],
+            **({"failing_stages": stages} if (stages := _table(self.stages, "stage")) else {}),
             "dead_letters": _counts(self.dead_letters),
             **({"judged": judged} if (judged := self.judged.rows()) else {}),
             **({} if suite.redaction is None else {"redactions": _counts(self.redactions)}),

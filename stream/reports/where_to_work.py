@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from turnsignal.stream.diagnosis import DIAGNOSES, Level, WorkOn
+from turnsignal.stream.pipeline.truth_scoring import NONE_FAILS
 from turnsignal.stream.statistics.directions import FAILED
 from turnsignal.stream.text.counts import listed, share_of
 
@@ -49,6 +50,22 @@ def _kept_by_version(summary: Mapping[str, Any], check: str) -> dict[str, Counte
             passed = round(row["n"] * row["mean"])
             kept.setdefault(row["version"] or "-", Counter()).update({True: passed, False: row["n"] - passed})
     return kept
+
+
+def where_labels_fail(summary: Mapping[str, Any]) -> str | None:
+    """Say at which stage answers with labels first fail, and in which releases; None where none has labels."""
+    by_version: dict[str, Counter[str]] = {}
+    for row in summary.get("failing_stages", ()):
+        by_version.setdefault(row["version"] or "-", Counter())[row["stage"]] += row["n"]
+    stages = sum(by_version.values(), Counter[str]())
+    if not stages:
+        return None
+    fails = [
+        f"{stage} in {share_of(n / stages.total())}{_in_brackets(_by_release(by_version, stage, _MOVED))}"
+        for stage, n in stages.most_common()
+        if stage != NONE_FAILS
+    ]
+    return f"by labels, {stages.total():,} answers first fail at: {', '.join(fails) or 'no stage'}"
 
 
 def where_to_work(summary: Mapping[str, Any]) -> str | None:

@@ -56,7 +56,7 @@ def weigh_users(
     spoke = not asked and "silent" in good and "resolved" in deltas
     if spoke and deltas["resolved"].value >= -_CONTENT * deltas["silent"].value:
         # Who left without a word speaks now, and nobody knows who of them was content before.
-        why = _strongest(["silent"], deltas)
+        why = f"{_strongest(['silent'], deltas)}: who left without a word may complain now"
         weighed |= {name: withdraw(claimed[name], WORSE, why) for name in BY_USERS if name in claimed}
     if good and balance >= 0:
         why = _strongest(good, deltas)

@@ -176,8 +176,8 @@ def claims(
     for change in changes:
         for name in claimed:
             if change.accounts_for(name, deciding[name]):
-                claim = claimed[name] if change.hides else withdraw(claimed[name], WORSE, change.why)
-                claimed[name] = withdraw(claim, BETTER, change.why)
+                for word in change.withdraws:
+                    claimed[name] = withdraw(claimed[name], word, change.why)
     if why := only_heard(claimed, deciding):
         claimed |= {name: withdraw(claimed[name], BETTER, why) for name in BY_USERS if name in claimed}
     for name in (*BY_USERS, "unanswered", NO_ANSWER):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from turnsignal.stream.statistics.directions import NO_ANSWER, RISE
+from turnsignal.stream.statistics.directions import BETTER, NO_ANSWER, RISE, WORSE
 from turnsignal.stream.statistics.intervals import Difference
 
 #: p from which on a change of the record is said by itself; what it explains is claimed less from 0.05 on
@@ -13,14 +13,14 @@ SURE = 0.001
 class RecordChange(NamedTuple):
     """One change of what was asked or written down.
 
-    why: in words; most: figures that it may move → how far; note: a sentence of its own, "" for none; hides: it can
-    only hide what is bad, so what is worse stays so; by_chance: what goes beyond has to be shown, too.
+    why: in words; most: figures that it may move → how far; note: a sentence of its own, "" for none; withdraws: words
+    that do not hold then; by_chance: what goes beyond has to be shown, too.
     """
 
     why: str
     most: Mapping[str, float]
     note: str = ""
-    hides: bool = False
+    withdraws: tuple[str, ...] = (WORSE, BETTER)
     by_chance: bool = False
 
     def accounts_for(self, name: str, delta: Difference) -> bool:

@@ -16,6 +16,7 @@ from turnsignal.stream.statistics.directions import (
     ASKS_BACK,
     BEFORE_ASKED,
     BEGUN_BEHIND,
+    BETTER,
     BY_CONVERSATION,
     BY_USERS,
     COMPLAINED,
@@ -41,6 +42,7 @@ from turnsignal.stream.statistics.directions import (
     THANKED,
     UNANSWERED_OF_ALL,
     WITH_DOCUMENTS,
+    WORSE,
     coverage_name,
 )
 from turnsignal.stream.statistics.intervals import Difference
@@ -61,6 +63,8 @@ _OF_PARTS = 3.0  #: answers that cite for each that comes in parts: one part may
 _OF_MISSING = 4.0  #: answers that failed for each behind which a user asks once more: others leave, or wait
 _OF_COPIES = 3.0  #: conversations, or answers, for each answer that is logged again: most have two more beside it
 _OF_REPLIES = 1.5  #: follow-ups, or answers without documents, for each answer that asks something back: most get one
+_OF_RECALLS = 4.0  #: conversations, or follow-ups, for each that begins so: many who find out later do not come back
+_READ_MORE = 0.5  #: by which complaints are read more often than other messages, at most
 _OF_SPLITS = 10.0  #: conversations that are parts for each that begins with a thanks: most parts begin with a question
 _OF_THANKS = 3.0  #: answers for each message behind one of them
 _ONLY_REPLIES = 0.6  #: conversations in which nothing else follows, for each answer that asks something back
@@ -135,13 +139,16 @@ def _unread(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) 
     if read is None or followed is None:
         return None
     way = RISE if read.value > 0 else FALL
+    complained = beside.get(COMPLAINED)
     asks = deltas.get(ASKS_BACK)  # who is asked something replies in a word, which says nothing of how it went
     by = way * (read.value - followed.value) - (0.0 if asks is None else abs(asks.value))
+    if way == RISE and complained is not None:
+        by -= _READ_MORE * max(0.0, complained.value)
     if by < abs(read.value) / 2:
         return None
     why = f"{more(read)} of the messages behind answers can be read"
     fewer = "are users' texts hidden in the log, or in other languages, or do they say what no rule knows?"
-    ask = fewer if way == FALL else "were they hidden before?"
+    ask = fewer if way == FALL else "were they hidden before, or do more users complain?"
     most = {**dict.fromkeys(_HEARD, _OF_EACH * by), WITH_DOCUMENTS: by}  # a hidden thanks is answered without any
     return RecordChange(why, most, note_of(read, f"{why}, by {by:.0%} of answers: {ask}"))
 
@@ -232,7 +239,7 @@ def _unlogged(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]
         return None
     why = f"{twice.value:.0%} more answers come behind several messages in a row: answers between them may be missing"
     fewer = (FAILED, *_UNANSWERED) if failed is not None and failed.value < 0 else ()
-    return RecordChange(why, dict.fromkeys(fewer, _OF_MISSING * twice.value), note_of(twice, why), hides=True)
+    return RecordChange(why, dict.fromkeys(fewer, _OF_MISSING * twice.value), note_of(twice, why), (BETTER,))
 
 
 def _unmarked(beside: Mapping[str, Difference], cut: float) -> RecordChange | None:
@@ -300,7 +307,7 @@ def _around(deltas: Mapping[str, Difference], share: float, sentence: str) -> Re
         return None
     why = f'{share:.0%} more answers begin or end with "{sentence}", beside which rules may not see refusals'
     most = {**dict.fromkeys(BY_CONVERSATION, _OF_EACH * max(fewer)), **dict.fromkeys((FAILED, *_UNANSWERED), 1.0)}
-    return RecordChange(why, most, hides=True)
+    return RecordChange(why, most, withdraws=(BETTER,))
 
 
 def _asks_back(
@@ -363,7 +370,13 @@ def _asks_for_form(beside: Mapping[str, Difference]) -> RecordChange | None:
 def _recalled(beside: Mapping[str, Difference]) -> RecordChange | None:
     """Tell users who are content from those who find out later, and come back in another conversation."""
     came_back = _change_of(RECALLED, beside)
-    if came_back is None or came_back.value < 0:
+    if came_back is None:
         return None
-    why = f"{came_back.value:.0%} more conversations begin with what was answered another time: did it turn out wrong?"
-    return RecordChange(why, dict.fromkeys((*BY_USERS, *BY_CONVERSATION), 1.0), note_of(came_back, why), hides=True)
+    of_users, by = (*BY_USERS, *BY_CONVERSATION), came_back.value
+    if by > 0:
+        why = f"{by:.0%} more conversations begin with what was answered another time: did it turn out wrong?"
+        return RecordChange(why, dict.fromkeys(of_users, 1.0), note_of(came_back, why), (BETTER,))
+    why = (
+        f"{-by:.0%} fewer conversations begin with what was answered another time: who complained later does so at once"
+    )
+    return RecordChange(why, dict.fromkeys(of_users, -_OF_RECALLS * by), note_of(came_back, why), (WORSE,))

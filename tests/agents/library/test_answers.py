@@ -23,6 +23,15 @@ def test_an_answer_scores_what_a_replay_says_of_it() -> None:
     assert {(answer["conversation_id"], answer["turn_id"]): answer["scores"] for answer in answers} == rows
 
 
+def test_an_answer_without_labels_is_scored_by_those_of_its_question() -> None:
+    question = {"role": "user", "text": "How do I pay?", "truth": {"doc_ids": ["doc_1"]}}
+    labelled, own, other = turnsignal.score(
+        [question, ANSWER, {**ANSWER, "truth": {"doc_ids": ["doc_2"]}}, {**question, "truth": None}, ANSWER]
+    )
+    assert (labelled["values"]["cited_article"], own["values"]["cited_article"]) == (0.0, 1.0)
+    assert "cited_article" not in other["values"]
+
+
 def test_a_text_is_enough() -> None:
     answer = turnsignal.score({"text": "Yes."})
     assert (answer["conversation_id"], answer["turn_id"], answer["assistant"]) == (None, None, "default")

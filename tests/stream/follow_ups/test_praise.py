@@ -44,6 +44,10 @@ def read(follow_up: str, response: str = ANSWER) -> FollowUpReading:
         "i had it the wrong way round, thanks a lot",
         "ya no da error, gracias",
         "geen foutmelding meer, bedankt",
+        "geht nicht mehr von selbst aus, super danke",
+        "the first one didn't work but the second did, thanks",
+        "done! was not as bad as i thought",
+        "nothing wrong with it any more :)",
     ],
 )
 def test_a_message_of_nothing_but_praise_is_thanks(follow_up: str) -> None:

@@ -4,11 +4,13 @@ from typing import Any
 
 import orjson
 
+from turnsignal.stream.conversations.state import restore
 from turnsignal.stream.diagnosis import DIAGNOSES
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.pipeline.scoring import scorer_names
 from turnsignal.stream.pipeline.truth_scoring import OF_TRUTH, TRUTH_SCORERS, failing_stage_of
 from turnsignal.stream.records.scores import Unscored
+from turnsignal.stream.records.turns import Truth
 from turnsignal.stream.records.wire import DEAD_LETTERS
 from turnsignal.stream.suite import Suite
 from turnsignal.stream.testing import T0, FakeTurn, Played, reply, user
@@ -165,3 +167,44 @@ def test_300_classes_cost_one_bounded_sentence() -> None:
     routing = scores(reply("a1", 1, routed_to=many[:150], truth={"agents": many}))["routing"]
     assert routing["label"] == "missed"
     assert len(orjson.dumps(routing)) < 200
+
+
+def stage(played: Played, turn_id: str) -> str | None:
+    (row,) = played.rows("response", turn_id)
+    return next((score["label"] for score in row["scores"] if score["scorer"] == "stage"), None)
+
+
+def test_an_answer_is_scored_by_the_labels_of_its_question() -> None:
+    asked = user("u1", 0, truth={"doc_ids": ["z"]})
+    played = Played().say(asked, reply("a1", 1), reply("a2", 2), user("u2", 3), reply("a3", 4))
+    assert [stage(played, name) for name in ("a1", "a2", "a3")] == ["retrieval", "retrieval", None]
+
+
+def test_labels_of_the_answer_itself_come_before_those_of_its_question() -> None:
+    own = reply("a1", 1, "See [a].", truth={"doc_ids": ["a"]})
+    assert stage(Played().say(user("u1", 0, truth={"doc_ids": ["z"]}), own), "a1") == "none"
+
+
+def test_labels_hold_for_a_question_in_two_messages_and_not_for_another_question() -> None:
+    labelled = user("u1", 0, truth={"doc_ids": ["z"]})
+    assert stage(Played().say(labelled, user("u2", 1), reply("a1", 2)), "a1") == "retrieval"
+    late = Played().say(user("u2", 5), labelled, reply("a1", 6))
+    assert stage(late, "a1") is None, "a question that comes late was answered before, or never will be"
+    earlier = Played().say(labelled, reply("a1", 1), user("u2", 5, truth={"doc_ids": ["y"]}), reply("a0", 2))
+    assert stage(earlier, "a0") is None, "what is known of the second question says nothing of the first one's answer"
+
+
+def test_labels_of_a_question_survive_a_restart() -> None:
+    store: dict[bytes, bytes] = {}
+    Played(store=store).say(user("u1", 0, truth={"doc_ids": ["z"]}))
+    assert stage(Played(store=store).say(reply("a1", 1)), "a1") == "retrieval"
+
+
+def test_labels_that_are_too_long_to_remember_are_left_out_kind_by_kind_and_counted() -> None:
+    store: dict[bytes, bytes] = {}
+    truth = {"doc_ids": ["z"], "chunks": ["x" * 5_000] * 2, "reference": "y", "query_type": "how"}
+    played = Played(store=store).say(user("u1", 0, truth=truth))
+    assert played.batch.deltas.pairing["labels_cut"] == 1
+    labels = restore(store[b"c"]).labels
+    assert labels is not None
+    assert labels.truth == Truth(doc_ids=["z"], reference="y", query_type="how")

@@ -261,6 +261,14 @@ def test_a_release_whose_stages_are_not_known_does_not_look_better_by_that() -> 
     assert sentences(diagnosis=diagnosis)[-1] == "where to work is not known of 50% of 400 exchanges (v1 0%, v2 100%)"
 
 
+def test_where_answers_with_labels_first_fail_is_told_by_release() -> None:
+    counts = [("v1", "none", 80), ("v1", "retrieval", 20), ("v2", "none", 40), ("v2", "retrieval", 52)]
+    stages = [{"version": version, "stage": stage, "n": n} for version, stage, n in [*counts, ("v2", "generation", 8)]]
+    told = sentences(failing_stages=stages)[-1]
+    assert told == "by labels, 200 answers first fail at: retrieval in 36% (v1 20%, v2 52%), generation in 4%"
+    assert sentences(failing_stages=stages[:1])[-1] == "by labels, 80 answers first fail at: no stage"
+
+
 def test_failed_answers_are_counted_beside_where_to_work() -> None:
     rows = [("v1", "high/low/high", 50), ("v1", "high/high/high", 50), ("v2", "unknown/unknown/unknown", 20)]
     diagnosis = [{"version": version, "diagnosis": row, "n": n} for version, row, n in [*rows, ("v2", rows[0][1], 80)]]

@@ -136,6 +136,20 @@ def test_where_users_come_back_to_what_was_answered_nothing_is_better() -> None:
     assert set(verdicts(worse, begun_with_recall=delta(0.1)).values()) == {"worse"}
 
 
+def test_users_who_no_longer_complain_the_next_day_may_do_so_at_once() -> None:
+    deltas = {"resolved": delta(-0.3), "abandoned": delta(0.3), "failed": delta(0.3)}
+    mended = verdicts(deltas, begun_with_recall=delta(-0.1))
+    assert mended == {"resolved": "changed", "abandoned": "changed", "failed": "worse"}
+    assert verdicts({"resolved": delta(-0.5)}, begun_with_recall=delta(-0.1))["resolved"] == "worse", "too many"
+
+
+def test_complaints_which_are_read_more_often_were_not_hidden_before() -> None:
+    deltas = {"coverage(follow_up)": delta(0.3), "resolved": delta(-0.3)}
+    same = delta(0.0, 1.0)
+    assert verdicts(deltas, answers_followed=same, answers_clarified=delta(0.1))["resolved"] == "changed"
+    assert verdicts(deltas, answers_followed=same, answers_clarified=delta(0.5))["resolved"] == "worse"
+
+
 def test_who_wants_an_answer_shorter_does_not_say_that_it_was_good() -> None:
     deltas = {"clarification_free": delta(0.1), "resolved": delta(0.15), "failed": delta(-0.1)}
     shorter = verdicts(deltas, answers_reformatted=delta(0.1))
