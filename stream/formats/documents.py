@@ -34,6 +34,7 @@ _LISTS = (
 )
 _RESULT_PARTS = ("tool_call_response", "tool_result", "function_call_output", "dynamic-tool")  #: and what they hold
 _RESULTS = ("response", "result", "content", "output")
+SOURCE_PARTS = ("source-url", "source-document", "source")  #: of Vercel's messages, the last one up to its version 4
 _TEXT_PARTS = ("text", "input_text", "output_text")  #: in which a tool's JSON stands
 _LONGEST_ID = 120  #: characters; a longer string, or one with spaces, is a document's text and not its id
 
@@ -124,10 +125,22 @@ def found_in(content: object) -> list[dict[str, Any]] | None:
 
     >>> found_in([{"type": "tool_result", "content": '[{"id": 7, "text": "By card."}]'}])
     [{'doc_id': '7', 'text': 'By card.'}]
+    >>> found_in([{"type": "source-url", "sourceId": "k3", "url": "https://a.org/pay", "title": "Pay"}])
+    [{'doc_id': 'https://a.org/pay', 'title': 'Pay', 'url': 'https://a.org/pay'}]
     """
     parts = [mapping(part) for part in content] if isinstance(content, list) else []
     results = [_result_of(part) for part in parts if _is_result(part)]
-    return once(document for result in results for document in documents_in(result)) if results else None
+    found = once(document for result in results for document in documents_in(result))
+    sources = [] if found else once(filter(None, map(_read_source, parts)))
+    return found or sources if results or sources else None
+
+
+def _read_source(part: dict[str, Any]) -> dict[str, Any] | None:
+    """Read what Vercel's SDK says an answer rests on; its own ids are made anew for each answer."""
+    if part.get("type") not in SOURCE_PARTS:
+        return None
+    source = mapping(part.get("source")) or part
+    return read_document(dict(source, doc_id=first(source, "url", "filename", "title", "sourceId", "id")))
 
 
 def _is_result(part: dict[str, Any]) -> bool:

@@ -7,7 +7,14 @@ from typing import Any
 
 from turnsignal.stream.formats.acting import read_acts
 from turnsignal.stream.formats.cut_off import is_cut
-from turnsignal.stream.formats.documents import documents_beside, documents_in, documents_on_your_data, found_in, once
+from turnsignal.stream.formats.documents import (
+    SOURCE_PARTS,
+    documents_beside,
+    documents_in,
+    documents_on_your_data,
+    found_in,
+    once,
+)
 from turnsignal.stream.formats.one_text import plain_text
 from turnsignal.stream.formats.protocol import Assumed, Message, Record, TurnFields
 from turnsignal.stream.formats.times import BEGAN, oldest_first, time_in
@@ -31,7 +38,7 @@ CUT_OFF = "messages in JSON that is cut off left out"
 _JSON = re.compile(r'\[? ?\{ ?"(?:role|parts|messages|lc)" ?:')  #: how messages begin, and what people write does not
 _REFUSAL = "refusal"  #: a block, or a key beside an empty content, by which a model declines
 _TEXT_BLOCKS = ("text", "input_text", "output_text", _REFUSAL, "markdown")
-_DOCUMENT_BLOCKS = ("document", "search_result")  #: read as documents where they are any
+_DOCUMENT_BLOCKS = ("document", "search_result", *SOURCE_PARTS)  #: read as documents where they are any
 _UNTYPED = {"text", "toolUse", "toolResult", "reasoningContent", "image", "cachePoint"}  #: blocks of Bedrock's models
 _WHOLE = {"text", "content", "parts", "format", "role", "type", "id", "metadata", "attachments", "files", "images"}
 _WHOLE |= {"annotations", "reasoning", "toolInvocations", "experimental_attachments"}  #: keys of a message alone

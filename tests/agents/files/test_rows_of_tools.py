@@ -68,6 +68,25 @@ def test_parts_of_vercels_messages_are_read(tmp_path: Path) -> None:
     assert read(tmp_path / "log.jsonl", *rows)[0] == EXCHANGE
 
 
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ({"type": "source-url", "sourceId": "k1", "url": "https://a.org/pay", "title": "Pay"}, "https://a.org/pay"),
+        ({"type": "source-document", "sourceId": "k2", "title": "Pay", "filename": "pay.pdf"}, "pay.pdf"),
+        ({"type": "source", "source": {"sourceType": "url", "id": "k3", "url": "https://a.org"}}, "https://a.org"),
+    ],
+)
+def test_sources_among_parts_of_vercels_messages_are_documents(
+    source: dict[str, Any], name: str, tmp_path: Path
+) -> None:
+    asked, answered = row(1, "user", [{"type": "text", "text": "How do I pay?"}]), row(2, "assistant", [source, TEXT])
+    turns, report = read(tmp_path / "log.jsonl", asked, answered)
+    assert turns == [("user", "How do I pay?", []), ("assistant", "By card.", [name])]
+    assert not report.assumed["blocks that are no text left out"]
+    both, _ = read(tmp_path / "both.jsonl", asked, row(2, "assistant", [source, CALLED, TEXT]))
+    assert both == EXCHANGE, "what a tool found is more than what is said to be its source"
+
+
 @pytest.mark.parametrize("text", ['{"order": "x", "content": "y"}', '{"text": {"a": 1}}', '{"error": "none"}'])
 def test_json_that_is_no_message_stays_what_the_user_typed(text: str, tmp_path: Path) -> None:
     turns, _ = read(tmp_path / "log.jsonl", row(1, "user", text), row(2, "assistant", "By card."))
