@@ -70,11 +70,11 @@ HINTS = {
         *("documents", "retrieved", "context", "sources", "hits", "chunks", "passages", "docs", "doc_ids"),
         *("dokumente", "quellen", "treffer", "fuentes", "documentos"),
     ),
-    "version": ("version", "release"),
+    "version": ("version", "release", "build"),
     "model": ("model",),
     "assistant": ("assistant", "agent", "bot_name", "app"),
     "platform": ("platform", "channel", "channel_type"),
-    "user_id": ("user_id", "userid", "customer_id", "user"),
+    "user_id": ("user_id", "userid", "customer_id", "visitor_id", "member_id", "visitor", "user"),
 }
 #: Words for what people say of an answer, in stars, too, and those that may stand behind them.
 VOTES = VOTED | frozenset(("rating", "stars", "bewertung"))

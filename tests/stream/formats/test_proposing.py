@@ -531,12 +531,22 @@ def test_what_users_say_or_where_they_are_names_no_user(name: str) -> None:
     assert "user_id =" not in propose_mapping(asked(**{name: ["up", "down", "", ""]}), "log.csv").text
 
 
-@pytest.mark.parametrize("name", ["user_id", "userId", "user", "customer_id", "acme_user_id", "endUserId", "user.id"])
+@pytest.mark.parametrize(
+    "name",
+    [*("user_id", "userId", "user", "customer_id", "acme_user_id", "endUserId", "user.id"), "visitor", "member_id"],
+)
 def test_whatever_a_user_is_called_is_the_user(name: str) -> None:
     assert f'user_id = "{name}"' in propose_mapping(asked(**{name: ["u1", "u2", "u3"]}), "log.csv").text
 
 
-@pytest.mark.parametrize("name", ["os_version", "api_version", "user_agent", "embedding_model", "release_date"])
+@pytest.mark.parametrize("name", ["version", "release", "build", "app_build"])
+def test_whatever_a_release_is_called_is_the_version(name: str) -> None:
+    assert f'version = "{name}"' in propose_mapping(asked(**{name: ["1.4.2", "1.4.3"]}), "log.csv").text
+
+
+@pytest.mark.parametrize(
+    "name", ["os_version", "api_version", "os_build", "build_date", "user_agent", "embedding_model", "release_date"]
+)
 def test_what_is_no_release_assistant_or_model_is_not_taken_for_one(name: str) -> None:
     text = propose_mapping(asked(**{name: ["a1", "b2", "c3"]}), "log.csv").text
     assert f'"{name}"' not in text
