@@ -1,7 +1,7 @@
 """Leftovers: what a program ought to have taken out of a model's text, or filled in, before anybody read it.
 
-Tags of a model's thoughts and calls, tokens of its prompt format, and variables of a template. In code they may be what
-the answer is about.
+Tags of a model's thoughts and calls, tokens of its prompt format, the JSON around its answer, and variables of a
+template. In code they may be what the answer is about.
 """
 
 import re
@@ -26,6 +26,10 @@ _CALL = re.compile(
     r"\s*(?:```(?:json)?\s*)?\[?\s*\{\s*\"(?:type\"\s*:\s*\"(?:function|tool_use|tool_call)|tool(?:_calls?|_name|_uses)?|function(?:_call)?"
     r"|name|action|recipient_name)\"[^{}]{0,200}\"(?:arguments|args|parameters|params|input|action_input|tool_input|kwargs)\"\s*:"
 )
+#: how an answer begins that stands within the JSON that a model was asked for
+_ENVELOPE = re.compile(
+    r"\s*\{\s*\".{0,400}?\b(?:answer|final_answer|answer_text|response|response_text|reply)\"\s*:\s*\"", re.DOTALL
+)
 #: how thoughts begin that no tag is around: a model speaks of its user
 _SPEAKS_OF_USER = re.compile(
     r"\W{0,3}(?:(?:ok(?:ay)?|alright|hmm+|so|well|now|first|let me (?:think|see))[,.:! …]{1,3}){0,2}"
@@ -38,7 +42,7 @@ _MOST = 20  #: that are looked at, where they stand in code
 
 
 def has_leftovers(text: str) -> bool:
-    """Say whether a text shows a tag, token or call of a model, or a variable of a template, outside of code.
+    """Say whether a text shows a tag, token or call of a model, or a template's variable, outside of code, or is JSON.
 
     >>> has_leftovers("<think>They ask for a price.</think> It is 9 euros."), has_leftovers("Write `{{name}}` there.")
     (True, False)
@@ -49,7 +53,7 @@ def has_leftovers(text: str) -> bool:
         return True
     if "<" not in text and "{" not in text and "INST]" not in text:
         return False
-    if _CALL.match(text) or _BEGUN.match(text):
+    if _CALL.match(text) or _BEGUN.match(text) or (text.rstrip().endswith("}") and _ENVELOPE.match(text)):
         return True
     hidden = None
     for count, leftover in enumerate(_LEFTOVER.finditer(text)):

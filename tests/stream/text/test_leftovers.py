@@ -22,6 +22,8 @@ from turnsignal.stream.text.leftovers import has_leftovers
         "Use `{{name}}` in the file. <|eot_id|>",
         '{"tool": "search", "args": {"query": "refund"}}',
         '```json\n{"name": "get_order", "arguments": {"id": 4}}\n```',
+        '{"answer": "It is 9 euros.", "sources": ["doc_4"]}',
+        '{"thought": "They want a price.",\n "confidence": 0.8,\n "final_answer": "It is 9 euros."}\n',
     ],
 )
 def test_what_nobody_should_read_is_seen(text: str) -> None:
@@ -40,6 +42,9 @@ def test_what_nobody_should_read_is_seen(text: str) -> None:
         "See [1] and [doc_4]; 3 < 4 > 2.",
         'The body is {"a": {"b": 1}}.',
         '{"name": "Ann", "email": "ann@a.test"}',
+        'Send {"question": "why", "answer": "because"} to it.',
+        '```json\n{"question": "why", "answer": "because"}\n```',
+        '{"answer": 42}',
         "`{{a}}` " * 50,
     ],
 )
