@@ -20,15 +20,14 @@ _LEFTOVER = re.compile(
     r"|\[/?INST\]|<</?SYS>>|</s>\s*\Z"
     r"|\{(?<![\w\\^_}]\{)\{[{\s]{0,3}[A-Za-z_][\w .|-]{0,60}\}\}|\{%-?\s*[a-z]|<%[=-]?\s*\w|\$\{[A-Za-z_][\w.]{0,60}\}"
 )
-_BEGUN = re.compile(r"\s*<s>")  #: the token that begins a text
 #: a call of a tool in the answer's place, as JSON
 _CALL = re.compile(
-    r"\s*(?:```(?:json)?\s*)?\[?\s*\{\s*\"(?:type\"\s*:\s*\"(?:function|tool_use|tool_call)|tool(?:_calls?|_name|_uses)?|function(?:_call)?"
+    r"(?:```(?:json)?\s{0,20})?(?:\[\s{0,20})?\{\s{0,20}\"(?:type\"\s*:\s*\"(?:function|tool_use|tool_call)|tool(?:_calls?|_name|_uses)?|function(?:_call)?"
     r"|name|action|recipient_name)\"[^{}]{0,200}\"(?:arguments|args|parameters|params|input|action_input|tool_input|kwargs)\"\s*:"
 )
 #: how an answer begins that stands within the JSON that a model was asked for
 _ENVELOPE = re.compile(
-    r"\s*\{\s*\".{0,400}?\b(?:answer|final_answer|answer_text|response|response_text|reply)\"\s*:\s*\"", re.DOTALL
+    r"\{\s{0,20}\".{0,400}?\b(?:answer|final_answer|answer_text|response|response_text|reply)\"\s*:\s*\"", re.DOTALL
 )
 #: how thoughts begin that no tag is around: a model speaks of its user
 _SPEAKS_OF_USER = re.compile(
@@ -53,7 +52,8 @@ def has_leftovers(text: str) -> bool:
         return True
     if "<" not in text and "{" not in text and "INST]" not in text:
         return False
-    if _CALL.match(text) or _BEGUN.match(text) or (text.rstrip().endswith("}") and _ENVELOPE.match(text)):
+    whole = text.strip()  # no pattern passes over spaces on its own: two in a row would try each way to share them
+    if _CALL.match(whole) or whole.startswith("<s>") or (whole.endswith("}") and _ENVELOPE.match(whole)):
         return True
     hidden = None
     for count, leftover in enumerate(_LEFTOVER.finditer(text)):

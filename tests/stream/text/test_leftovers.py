@@ -50,3 +50,8 @@ def test_what_nobody_should_read_is_seen(text: str) -> None:
 )
 def test_what_an_answer_may_show_is_not_one(text: str) -> None:
     assert not has_leftovers(text)
+
+
+@pytest.mark.parametrize("text", [" " * 100_000 + '{"', "[" + " " * 100_000 + "{", '{"' + 'answer": "' * 10_000])
+def test_a_text_of_hardly_anything_but_spaces_is_looked_through_once(text: str) -> None:
+    assert not has_leftovers(text)
