@@ -115,6 +115,7 @@ def compare(
     if pairs is not None:
         counts = {"by_id": pairs.by_id, "by_question": pairs.by_question}
         comparison["pairs"] = counts | {"alone": list(pairs.alone), "written": list(pairs.written)}
+        comparison["judged"] = any("judged" in result.summary for result in (before, after))
     planned = {} if plan is None else plan_traffic(scores, plan, *promise)
     comparison["cut"] = [count_cut(result) for result in (before, after)]
     comparison["planned"] = {name: needed._asdict() for name, needed in planned.items()}

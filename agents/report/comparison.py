@@ -9,8 +9,9 @@ from rich.text import Text
 
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.tables import add, fold, indent, make_table, number
+from turnsignal.stream.records.scores import CITED_ARTICLE, CLARIFICATION_FREE, ROUTING
 from turnsignal.stream.reports.paired import EQUIVALENT, IDENTICAL
-from turnsignal.stream.statistics.directions import BETTER, CHANGED, WENT_WORSE, WORSE
+from turnsignal.stream.statistics.directions import BETTER, CHANGED, VOTE, WENT_WORSE, WORSE
 from turnsignal.stream.text.counts import listed, share_of
 from turnsignal.stream.text.signed import signed, signed_percent
 from turnsignal.stream.text.visible import capital
@@ -20,6 +21,8 @@ _STYLES = {WORSE: "red", BETTER: "green", CHANGED: "yellow"}
 _NAMED = 5  # scores that are too few to compare and named
 _LABELS = 5  # changes of labels that are shown of a scorer
 _EXPLANATION = 120  # characters
+#: Figures that tell right answers from wrong ones that are written as well.
+_TELLS_RIGHT = {CITED_ARTICLE, ROUTING, VOTE, CLARIFICATION_FREE}
 
 
 def format_comparison(comparison: Mapping[str, Any], names: tuple[str, str]) -> Iterator[RenderableType]:
@@ -49,6 +52,12 @@ def format_comparison(comparison: Mapping[str, Any], names: tuple[str, str]) -> 
         yield Text(
             f"{capital(lacking)} ({after}): where it ran out of time or broke, they are its worst. Nothing is called"
             " better; record them, with no answer, or compare files of the same cases.",
+            style="yellow",
+        )
+    if pairs and not comparison["judged"] and _TELLS_RIGHT.isdisjoint(figures):
+        yield Text(
+            "Nothing here says whether answers are right, as long as they are given: name the documents that belong to"
+            " a question (`truth.doc_ids`), have a judge read the answers, or record what users write next.",
             style="yellow",
         )
     if unheard := comparison.get("unheard"):

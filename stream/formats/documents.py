@@ -130,9 +130,9 @@ def found_in(content: object) -> list[dict[str, Any]] | None:
     """
     parts = [mapping(part) for part in content] if isinstance(content, list) else []
     results = [_result_of(part) for part in parts if _is_result(part)]
-    found = once(document for result in results for document in documents_in(result))
-    sources = [] if found else once(filter(None, map(_read_source, parts)))
-    return found or sources if results or sources else None
+    documents = once(document for result in results for document in documents_in(result))
+    sources = [] if documents else once(filter(None, map(_read_source, parts)))
+    return documents or sources if results or sources else None
 
 
 def _read_source(part: dict[str, Any]) -> dict[str, Any] | None:

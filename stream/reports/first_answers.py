@@ -29,6 +29,7 @@ _DOCUMENTS_READ = 20  #: of an answer
 _STEPS = 4  #: of a length that are twice as long
 _GREATEST = 80  #: step of a length: a million characters
 _SHARE = 0.03  #: of first answers that are the same, from which on they are common
+_RENAMED = 0.3  #: share of the documents that came before, from which on others in their place are said
 _SHIFTED = 0.05  #: change of a platform's or language's share from which on figures may move for it
 
 
@@ -195,25 +196,40 @@ class FirstAnswers:
         """Compare the shares that a few documents have of all that came, and give what it came to; both got some.
 
         They are as many as an answer gets, and those that are the most common in both releases together, whichever has
-        more conversations: what is chosen for one release alone is more common in it by chance. As uncertain as a rate
-        of conversations, which is more than a mean of shares can be.
+        more conversations: what is chosen for one release alone is more common in it by chance. Only where documents
+        have other ids than before are they those of each. As uncertain as a rate of conversations, which is more than
+        a mean of shares can be.
         """
         few = max(1, round(self.retrieved / self.searched))
-        shares = {
-            name: -self.documents[name] / self.searched - before.documents[name] / before.searched
-            for name in self.documents.keys() | before.documents.keys()
-        }
-        chosen = sorted(shares, key=lambda name: (round(shares[name], 9), name))[:few]
+        sides, renamed = (self, before), self.renamed(before)
+        chosen = [_most_common([of] if renamed else sides, few) for of in sides]
         mine, theirs = (
             Estimate(
-                sum(of.documents[name] for name in chosen) / of.retrieved,
+                sum(of.documents[name] for name in names) / of.retrieved,
                 of.searched,
                 max(1, of.searched - 1),
                 of.searched,
             )
-            for of in (self, before)
+            for of, names in zip(sides, chosen, strict=True)
         )
         return difference(mine, theirs), mine.value
+
+    def renamed(self, before: "FirstAnswers") -> float:
+        """Return which share of the documents that came before has other ids now; 0 where none is shown to.
+
+        Of documents that never came before, as many are expected as came once of those that did (Good 1953).
+        """
+        if not (self.searched and before.searched) or before.documents.total() < before.retrieved:
+            return 0.0  # rare ones are forgotten
+        unknown = sum(n for name, n in self.documents.items() if name not in before.documents) / self.retrieved
+        once = list(before.documents.values()).count(1) / before.retrieved
+        mine, theirs = (
+            Estimate(share, of.searched, max(1, of.searched - 1), of.searched)
+            for share, of in ((unknown, self), (once, before))
+        )
+        change = difference(mine, theirs)
+        share = change.value / (1 - once) if once < 1 else 0.0
+        return share if share >= _RENAMED and change.p <= PROMISE else 0.0
 
     def shifted(self, before: "FirstAnswers") -> str:
         """Say which platform's share moved most, "" where none is shown to have moved."""
@@ -242,6 +258,14 @@ class FirstAnswers:
     def _forget(self) -> None:
         self.texts = forget_rare(self.texts, _MOST_TEXTS)
         self.documents = forget_rare(self.documents, _MOST_DOCUMENTS)
+
+
+def _most_common(sides: Collection[FirstAnswers], few: int) -> list[str]:
+    """Return the documents that the largest share of conversations got, on all sides together."""
+    shares = {
+        name: -math.fsum(of.documents[name] / of.searched for of in sides) for of in sides for name in of.documents
+    }
+    return sorted(shares, key=lambda name: (round(shares[name], 9), name))[:few]
 
 
 def _count_as(shares: tuple[float, float], *pair: Estimate) -> list[Estimate]:

@@ -17,6 +17,7 @@ from turnsignal.stream.reports.answer_runs import RunTurn
 from turnsignal.stream.reports.answers import Answers, is_good
 from turnsignal.stream.reports.article_overlap import ArticleOverlap
 from turnsignal.stream.reports.article_report import ArticleReport
+from turnsignal.stream.reports.label_ids import LabelIds
 from turnsignal.stream.reports.labelled import DIMENSIONS, LabelledQueries
 from turnsignal.stream.reports.labelled_figures import LabelledFigures
 from turnsignal.stream.reports.query_classes import QueryClasses, describe_classes
@@ -62,6 +63,7 @@ class TrafficReport:
         self.unread = 0
         self.with_truth = 0
         self.wrongly_cited = 0
+        self._label_ids = LabelIds()
         self._agents = LabelledQueries(), LabelledQueries()  # expected, and asked
         self._minimum = suite.aggregates.minimum_n
         self._signals = signals
@@ -139,6 +141,7 @@ class TrafficReport:
                 approved=signals.approved,
                 dangling=any(fault.kind == "dangling" for fault in citations.faults),
             )
+        self._label_ids.add(turn.version, relevant, [document.doc_id for document in turn.retrieved])
         self._route(turn, truth, question)
         findings = find_stages(truth, SystemOutput(turn.routed_to, turn.retrieved, cited), signals)
         outcome = self.answers.add(turn.conversation_id, turn.version, findings, failed=signals.failed)
@@ -222,6 +225,7 @@ class TrafficReport:
                 "An answer that cites a wrong article counts as good where the user goes on: what its reader does says"
                 f" more of it than a citation. Such answers: {self.wrongly_cited:,}."
             )
+        notes += self._label_ids.notes()
         if self.labelled.moved:
             notes.append(f"Labelled pages that have moved, known again by their text: {self.labelled.moved:,}.")
         if self.answers.versions.left_out:

@@ -35,7 +35,7 @@ This is the one place that decides so, of two releases and of two sides that are
 import math
 from collections.abc import Collection, Mapping, Sequence
 
-from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP
+from turnsignal.stream.records.scores import CITED, CITED_ARTICLE, CLARIFICATION_FREE, DANGLING, FOLLOW_UP
 from turnsignal.stream.statistics.by_users import (
     SAYS_WORSE,
     WHEREVER,
@@ -185,13 +185,15 @@ def claims(
             claimed[name] = withdraw(withdraw(claimed[name], WORSE, habit.why), BETTER, habit.why)
     if NO_ANSWER in claimed and (why := _failed_before(deciding)):
         claimed[NO_ANSWER] = withdraw(withdraw(claimed[NO_ANSWER], WORSE, why), BETTER, why)
+    unsure = {CITED_ARTICLE} if _is_accounted(CITED_ARTICLE, deciding, changes) else set()
+    witnesses = {name: delta for name, delta in deciding.items() if name not in unsure}
     unhappier = any(claimed[name].change == WORSE for name in SAYS_WORSE if name in claimed)
     for name in claimed.keys() & set(ranked):
         why = ranked_nothing or by_other_numbers(deciding, name) or ("" if unhappier else by_place)
         if why or (why := _cited_otherwise_before(claimed, deciding, name)):
             claimed[name] = withdraw(claimed[name], WORSE, why)
         high = DIRECTIONS.get(family(name), HIGH) == HIGH
-        why = cited_alike or contradicted_by(deciding, deciding[name].value if high else -deciding[name].value)
+        why = cited_alike or contradicted_by(witnesses, deciding[name].value if high else -deciding[name].value)
         if why:
             claim = claimed[name] if unhappier and not cited_alike else withdraw(claimed[name], WORSE, why)
             claimed[name] = withdraw(claim, BETTER, why)

@@ -100,6 +100,7 @@ def test_two_systems_are_compared_on_the_questions_that_both_were_asked(tmp_path
     assert "0 by case, 50 by the opening question; left out without a partner: 10 of a.jsonl, 0 of b.jsonl" in text
     assert "10 of 60 cases have no record of the second system (b.jsonl)" in text
     assert "With b.jsonl changed: nDCG" in text
+    assert "Nothing here says whether answers are right" in text
     sides = [str(tmp_path / "out" / side) for side in ("before", "after")]
     again = CliRunner().invoke(turnsignal, ["compare", *sides, "--systems", "--json"])
     compared = orjson.loads(again.stdout)

@@ -136,6 +136,33 @@ def test_where_users_come_back_to_what_was_answered_nothing_is_better() -> None:
     assert set(verdicts(worse, begun_with_recall=delta(0.1)).values()) == {"worse"}
 
 
+@pytest.mark.parametrize("moved", [0.5, -0.5])
+def test_labels_of_documents_by_other_ids_make_nothing_better_or_worse(moved: float) -> None:
+    deltas, renamed = {"cited_article": delta(moved), "R(on=truth)@5": delta(moved)}, Circumstances(renamed=0.98)
+    (change,) = record_changes(deltas, {}, renamed)
+    assert change.note.startswith("98% of what came before is replaced by documents that never did")
+    claimed = claims(deltas, {}, "", 0.01, (), changes=[change])
+    assert {one.change for one in claimed.values()} == {"changed"}
+    assert record_changes({"nDCG@5": delta(moved)}, {}, renamed) == [], "without labels it is no matter"
+    (few,) = record_changes(deltas, {}, Circumstances(renamed=0.3))
+    assert claims(deltas, {}, "", 0.01, (), changes=[few])["cited_article"].change in ("better", "worse"), "too few"
+
+
+@pytest.mark.parametrize("also", [{"abandoned": delta(0.2)}, {"failed": delta(0.2)}])
+def test_other_documents_that_labels_call_wrong_are_if_anything_else_is_worse(also: dict[str, Difference]) -> None:
+    deltas = {"cited_article": delta(-0.5), **also}
+    changes = record_changes(deltas, {}, Circumstances(renamed=0.98))
+    assert claims(deltas, {}, "", 0.01, (), changes=changes)["cited_article"].change == "worse"
+    better = {**deltas, "cited_article": delta(0.5)}
+    assert claims(better, {}, "", 0.01, (), changes=changes)["cited_article"].change == "changed"
+
+
+def test_what_labels_of_other_ids_say_does_not_speak_against_a_ranking() -> None:
+    deltas = {"cited_article": delta(0.5), "nDCG@5": delta(-0.2)}
+    changes = record_changes(deltas, {}, Circumstances(renamed=0.98))
+    assert claims(deltas, {}, "", 0.01, ("nDCG@5",), changes=changes)["nDCG@5"].change == "worse"
+
+
 def test_users_who_no_longer_complain_the_next_day_may_do_so_at_once() -> None:
     deltas = {"resolved": delta(-0.3), "abandoned": delta(0.3), "failed": delta(0.3)}
     mended = verdicts(deltas, begun_with_recall=delta(-0.1))
