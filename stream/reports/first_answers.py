@@ -30,6 +30,7 @@ _STEPS = 4  #: of a length that are twice as long
 _GREATEST = 80  #: step of a length: a million characters
 _SHARE = 0.03  #: of first answers that are the same, from which on they are common
 _RENAMED = 0.3  #: share of the documents that came before, from which on others in their place are said
+_AS_OFTEN = 0.2  #: share of the documents by which more or fewer of them may be rare, or among the most common
 _SHIFTED = 0.05  #: change of a platform's or language's share from which on figures may move for it
 
 
@@ -217,7 +218,9 @@ class FirstAnswers:
     def renamed(self, before: "FirstAnswers") -> float:
         """Return which share of the documents that came before has other ids now; 0 where none is shown to.
 
-        Of documents that never came before, as many are expected as came once of those that did (Good 1953).
+        Of documents that never came before, as many are expected as came once of those that did (Good 1953). Others
+        that come as often as those before have other ids; a search that finds anything, or the same few, gives itself
+        away.
         """
         if not (self.searched and before.searched) or before.documents.total() < before.retrieved:
             return 0.0  # rare ones are forgotten
@@ -229,7 +232,19 @@ class FirstAnswers:
         )
         change = difference(mine, theirs)
         share = change.value / (1 - once) if once < 1 else 0.0
-        return share if share >= _RENAMED and change.p <= PROMISE else 0.0
+        is_shown = share >= _RENAMED and change.p <= PROMISE
+        return share if is_shown and self._comes_as_often(before) else 0.0
+
+    def _comes_as_often(self, before: "FirstAnswers") -> bool:
+        """Say whether about as many documents come once, and about as often the most common, as before."""
+        sides = (self, before)
+        n, few = min(of.retrieved for of in sides), max(1, round(self.retrieved / self.searched))
+        once = [
+            math.fsum(count * (1 - n / of.retrieved) ** (count - 1) for count in of.documents.values()) / of.retrieved
+            for of in sides  # expected, were it only as many as on the other side
+        ]
+        most = [math.fsum(of.documents[name] for name in _most_common([of], few)) / of.retrieved for of in sides]
+        return all(abs(mine - theirs) <= _AS_OFTEN for mine, theirs in (once, most))
 
     def shifted(self, before: "FirstAnswers") -> str:
         """Say which platform's share moved most, "" where none is shown to have moved."""

@@ -203,3 +203,19 @@ def test_documents_that_all_have_other_ids_are_told_from_others_of_the_same() ->
     many = [retrieved(seed, of=2_000).renamed(retrieved(seed + 50, of=2_000)) for seed in range(10)]
     assert many == [0.0] * 10, "of many documents most come once"
     assert FirstAnswers().renamed(retrieved(1)) == 0.0
+
+
+def test_a_search_that_finds_anything_or_the_same_few_has_no_documents_under_other_ids() -> None:
+    usual, rng = retrieved(1), random.Random(1)
+    anything, few = FirstAnswers(), FirstAnswers()
+    for _ in range(150):
+        names = [f"z{rng.randrange(5_000)}" for _ in range(3)]
+        anything.add(first_answer("web", "So.")._replace(documents=first_documents(names)))
+        few.add(first_answer("web", "So.")._replace(documents=first_documents(["z1", "z2", "z3"])))
+    assert (anything.renamed(usual), few.renamed(usual)) == (0.0, 0.0)
+    assert few.same_documents(usual)[0].value > 0.5
+    canary = FirstAnswers()
+    for name, count in list(retrieved(3, "v2-").documents.items())[::3]:
+        for _ in range(count):
+            canary.add(first_answer("web", "So.")._replace(documents=(name,)))
+    assert canary.renamed(usual) == pytest.approx(1.0), "fewer answers get rarer documents"
