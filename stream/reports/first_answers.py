@@ -18,6 +18,7 @@ from turnsignal.stream.reports.answer_edges import AnswerEdges, edges, forget_ra
 from turnsignal.stream.reports.first_questions import NOT_KNOWN, FirstQuestions, Opening, words_asked
 from turnsignal.stream.statistics.exact import fisher
 from turnsignal.stream.statistics.intervals import Difference, Estimate, difference, rate
+from turnsignal.stream.statistics.other_ids import Replaced
 from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.text.spoken_languages import language_name
 
@@ -29,7 +30,7 @@ _DOCUMENTS_READ = 20  #: of an answer
 _STEPS = 4  #: of a length that are twice as long
 _GREATEST = 80  #: step of a length: a million characters
 _SHARE = 0.03  #: of first answers that are the same, from which on they are common
-_RENAMED = 0.3  #: share of the documents that came before, from which on others in their place are said
+_REPLACED = 0.3  #: share of the documents that came before, from which on others in their place are said
 _AS_OFTEN = 0.2  #: share of the documents by which more or fewer of them may be rare, or among the most common
 _SHIFTED = 0.05  #: change of a platform's or language's share from which on figures may move for it
 
@@ -202,8 +203,9 @@ class FirstAnswers:
         a mean of shares can be.
         """
         few = max(1, round(self.retrieved / self.searched))
-        sides, renamed = (self, before), self.renamed(before)
-        chosen = [_most_common([of] if renamed else sides, few) for of in sides]
+        sides, replaced = (self, before), self.replaced(before)
+        alone = replaced is not None and replaced.alike
+        chosen = [_most_common([of] if alone else sides, few) for of in sides]
         mine, theirs = (
             Estimate(
                 sum(of.documents[name] for name in names) / of.retrieved,
@@ -215,15 +217,13 @@ class FirstAnswers:
         )
         return difference(mine, theirs), mine.value
 
-    def renamed(self, before: "FirstAnswers") -> float:
-        """Return which share of the documents that came before has other ids now; 0 where none is shown to.
+    def replaced(self, before: "FirstAnswers") -> Replaced | None:
+        """Return which share of the documents that came before others replace; None where none is shown to be.
 
-        Of documents that never came before, as many are expected as came once of those that did (Good 1953). Others
-        that come as often as those before have other ids; a search that finds anything, or the same few, gives itself
-        away.
+        Of documents that never came before, as many are expected as came once of those that did (Good 1953).
         """
         if not (self.searched and before.searched) or before.documents.total() < before.retrieved:
-            return 0.0  # rare ones are forgotten
+            return None  # rare ones are forgotten
         unknown = sum(n for name, n in self.documents.items() if name not in before.documents) / self.retrieved
         once = list(before.documents.values()).count(1) / before.retrieved
         mine, theirs = (
@@ -232,8 +232,8 @@ class FirstAnswers:
         )
         change = difference(mine, theirs)
         share = change.value / (1 - once) if once < 1 else 0.0
-        is_shown = share >= _RENAMED and change.p <= PROMISE
-        return share if is_shown and self._comes_as_often(before) else 0.0
+        is_shown = share >= _REPLACED and change.p <= PROMISE
+        return Replaced(share, self._comes_as_often(before)) if is_shown else None
 
     def _comes_as_often(self, before: "FirstAnswers") -> bool:
         """Say whether about as many documents come once, and about as often the most common, as before."""

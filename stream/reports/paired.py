@@ -201,7 +201,7 @@ class PairedScores:
         clarified = 1.0 - min(free, free if change is None else free - change.value)
         around = became.edges.more_alike(was.edges)
         cut = became.edges.more_cut(was.edges)
-        circumstances = Circumstances(0.0, {}, around, clarified, cut, self._ranked, renamed=became.renamed(was))
+        circumstances = Circumstances(0.0, {}, around, clarified, cut, self._ranked, replaced=became.replaced(was))
         changes = record_changes(deltas, known, circumstances)
         if self._limit:
             changes.append(RecordChange(self._limit, dict.fromkeys((*BY_CONVERSATION, *BY_USERS), 1.0), self._limit))

@@ -175,7 +175,7 @@ class ReleasePair:
             self._reader.ranked,
             thanked[0] <= _HARDLY * thanked[1],
             mine.length_beside(theirs),
-            mine.renamed(theirs),
+            mine.replaced(theirs),
         )
         changes = record_changes(differences, beside, known)
         unheard = differences.pop(UNHEARD, None)

@@ -5,6 +5,7 @@ knows nothing of labels is worse, what labels say of both is neither better nor 
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from turnsignal.stream.records.scores import CITED, CITED_ARTICLE, DANGLING
 from turnsignal.stream.statistics.directions import (
@@ -26,21 +27,31 @@ _OF_OTHERS = 1.5  #: labels for each document that comes in another's place: wha
 _IS_WORSE = {**BY_USERS, FAILED: RISE, WITH_DOCUMENTS: FALL, CITED: FALL, DANGLING: RISE}
 
 
-def other_ids(deltas: Mapping[str, Difference], share: float) -> RecordChange | None:
+class Replaced(NamedTuple):
+    """Documents in whose place others come.
+
+    share: of those that came before; alike: others come as often as they did, the rare and the common ones. Where they
+    do not, a search finds anything, or the same few, or what was one document is several.
+    """
+
+    share: float
+    alike: bool
+
+
+def other_ids(deltas: Mapping[str, Difference], replaced: Replaced | None) -> RecordChange | None:
     """Say where labels may name documents by ids that they no longer have, or did not have yet.
 
     Who finds what nobody asked for looks the same, so where anything else is worse, that may be, too.
     """
     labelled = [name for name in deltas if name == CITED_ARTICLE or "on=truth" in name]
-    if not share or not labelled:
+    if replaced is None or not labelled:
         return None
-    why = f"{share:.0%} of what came before is replaced by documents that never did"
+    why = f"{replaced.share:.0%} of what came before is replaced by documents that never did"
     ask = f"{why}: do labels name those of both by their ids?"
     is_worse = any(
         moved(deltas[name], way, LEAST.get(name, 0.0)) and len(_IS_WORSE) * deltas[name].p <= PROMISE
         for name, way in _IS_WORSE.items()
         if name in deltas
     )
-    return RecordChange(
-        why, dict.fromkeys(labelled, _OF_OTHERS * share), ask, (BETTER,) if is_worse else (WORSE, BETTER)
-    )
+    withdraws = (WORSE, BETTER) if replaced.alike and not is_worse else (BETTER,)
+    return RecordChange(why, dict.fromkeys(labelled, _OF_OTHERS * replaced.share), ask, withdraws)

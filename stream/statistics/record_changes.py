@@ -52,7 +52,7 @@ from turnsignal.stream.statistics.directions import (
     coverage_name,
 )
 from turnsignal.stream.statistics.intervals import Difference
-from turnsignal.stream.statistics.other_ids import other_ids
+from turnsignal.stream.statistics.other_ids import Replaced, other_ids
 from turnsignal.stream.statistics.other_questions import other_questions
 from turnsignal.stream.statistics.promise import moved
 from turnsignal.stream.statistics.rankings import share_gone
@@ -91,8 +91,8 @@ class Circumstances(NamedTuple):
     first questions alone; around: by how much more of the first answers begin or end with one sentence, and which;
     clarified: share of follow-ups that ask to clarify, of the side with more; cut: by how much more of the first
     answers are cut off at one length; ranked: figures that depend on the order of documents; unthanked: hardly
-    anybody thanks on one of both sides; length: how many times as long first answers are; renamed: share of the
-    documents of before in whose place others come.
+    anybody thanks on one of both sides; length: how many times as long first answers are; replaced: documents
+    of before in whose place others come.
     """
 
     words: float = 0.0
@@ -103,7 +103,7 @@ class Circumstances(NamedTuple):
     ranked: Collection[str] = ()
     unthanked: bool = False
     length: float = 1.0
-    renamed: float = 0.0
+    replaced: Replaced | None = None
 
 
 def record_changes(
@@ -138,7 +138,7 @@ def record_changes(
         _thinned(deltas, beside),
         _asks_for_form(beside),
         _recalled(beside),
-        other_ids(deltas, known.renamed),
+        other_ids(deltas, known.replaced),
     ]
     return [change for change in changes if change is not None]
 

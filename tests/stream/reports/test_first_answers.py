@@ -198,11 +198,17 @@ def retrieved(seed: int, prefix: str = "", of: int = 60) -> FirstAnswers:
 
 
 def test_documents_that_all_have_other_ids_are_told_from_others_of_the_same() -> None:
-    assert retrieved(1, "v2-").renamed(retrieved(2)) == pytest.approx(1.0)
-    assert [retrieved(seed).renamed(retrieved(seed + 50)) for seed in range(10)] == [0.0] * 10
-    many = [retrieved(seed, of=2_000).renamed(retrieved(seed + 50, of=2_000)) for seed in range(10)]
-    assert many == [0.0] * 10, "of many documents most come once"
-    assert FirstAnswers().renamed(retrieved(1)) == 0.0
+    replaced = retrieved(1, "v2-").replaced(retrieved(2))
+    assert replaced == (pytest.approx(1.0), True)
+    assert [retrieved(seed).replaced(retrieved(seed + 50)) for seed in range(10)] == [None] * 10
+    many = [retrieved(seed, of=2_000).replaced(retrieved(seed + 50, of=2_000)) for seed in range(10)]
+    assert many == [None] * 10, "of many documents most come once"
+    assert FirstAnswers().replaced(retrieved(1)) is None
+    canary = FirstAnswers()
+    for name, count in list(retrieved(3, "v2-").documents.items())[::3]:
+        for _ in range(count):
+            canary.add(first_answer("web", "So.")._replace(documents=(name,)))
+    assert canary.replaced(retrieved(1)) == (pytest.approx(1.0), True), "fewer answers get rarer documents"
 
 
 def test_a_search_that_finds_anything_or_the_same_few_has_no_documents_under_other_ids() -> None:
@@ -212,10 +218,6 @@ def test_a_search_that_finds_anything_or_the_same_few_has_no_documents_under_oth
         names = [f"z{rng.randrange(5_000)}" for _ in range(3)]
         anything.add(first_answer("web", "So.")._replace(documents=first_documents(names)))
         few.add(first_answer("web", "So.")._replace(documents=first_documents(["z1", "z2", "z3"])))
-    assert (anything.renamed(usual), few.renamed(usual)) == (0.0, 0.0)
+    for found in (anything, few):
+        assert found.replaced(usual) == (pytest.approx(1.0), False)
     assert few.same_documents(usual)[0].value > 0.5
-    canary = FirstAnswers()
-    for name, count in list(retrieved(3, "v2-").documents.items())[::3]:
-        for _ in range(count):
-            canary.add(first_answer("web", "So.")._replace(documents=(name,)))
-    assert canary.renamed(usual) == pytest.approx(1.0), "fewer answers get rarer documents"

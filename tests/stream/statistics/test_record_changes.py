@@ -6,6 +6,7 @@ import pytest
 
 from turnsignal.stream.statistics.claims import claims
 from turnsignal.stream.statistics.intervals import Difference
+from turnsignal.stream.statistics.other_ids import Replaced
 from turnsignal.stream.statistics.record_changes import Circumstances, record_changes
 
 
@@ -138,28 +139,42 @@ def test_where_users_come_back_to_what_was_answered_nothing_is_better() -> None:
 
 @pytest.mark.parametrize("moved", [0.5, -0.5])
 def test_labels_of_documents_by_other_ids_make_nothing_better_or_worse(moved: float) -> None:
-    deltas, renamed = {"cited_article": delta(moved), "R(on=truth)@5": delta(moved)}, Circumstances(renamed=0.98)
+    deltas, renamed = (
+        {"cited_article": delta(moved), "R(on=truth)@5": delta(moved)},
+        Circumstances(replaced=Replaced(0.98, True)),
+    )
     (change,) = record_changes(deltas, {}, renamed)
     assert change.note.startswith("98% of what came before is replaced by documents that never did")
     claimed = claims(deltas, {}, "", 0.01, (), changes=[change])
     assert {one.change for one in claimed.values()} == {"changed"}
     assert record_changes({"nDCG@5": delta(moved)}, {}, renamed) == [], "without labels it is no matter"
-    (few,) = record_changes(deltas, {}, Circumstances(renamed=0.3))
+    (few,) = record_changes(deltas, {}, Circumstances(replaced=Replaced(0.3, True)))
     assert claims(deltas, {}, "", 0.01, (), changes=[few])["cited_article"].change in ("better", "worse"), "too few"
 
 
 @pytest.mark.parametrize("also", [{"abandoned": delta(0.2)}, {"failed": delta(0.2)}])
 def test_other_documents_that_labels_call_wrong_are_if_anything_else_is_worse(also: dict[str, Difference]) -> None:
     deltas = {"cited_article": delta(-0.5), **also}
-    changes = record_changes(deltas, {}, Circumstances(renamed=0.98))
+    changes = record_changes(deltas, {}, Circumstances(replaced=Replaced(0.98, True)))
     assert claims(deltas, {}, "", 0.01, (), changes=changes)["cited_article"].change == "worse"
     better = {**deltas, "cited_article": delta(0.5)}
     assert claims(better, {}, "", 0.01, (), changes=changes)["cited_article"].change == "changed"
 
 
+def test_documents_that_come_otherwise_than_those_before_may_be_what_nobody_asked_for() -> None:
+    other = Circumstances(replaced=Replaced(0.98, False))
+    for value, verdict in ((-0.5, "worse"), (0.5, "changed")):
+        changes = record_changes({"cited_article": delta(value)}, {}, other)
+        assert changes[0].note
+        assert (
+            claims({"cited_article": delta(value)}, {}, "", 0.01, (), changes=changes)["cited_article"].change
+            == verdict
+        )
+
+
 def test_what_labels_of_other_ids_say_does_not_speak_against_a_ranking() -> None:
     deltas = {"cited_article": delta(0.5), "nDCG@5": delta(-0.2)}
-    changes = record_changes(deltas, {}, Circumstances(renamed=0.98))
+    changes = record_changes(deltas, {}, Circumstances(replaced=Replaced(0.98, True)))
     assert claims(deltas, {}, "", 0.01, ("nDCG@5",), changes=changes)["nDCG@5"].change == "worse"
 
 
