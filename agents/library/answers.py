@@ -1,7 +1,8 @@
 """Scoring one answer: what a response alone scores, without a conversation around it and without a replay."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from typing import Any, overload
 
 import orjson
@@ -119,15 +120,16 @@ class AnswerScorer:
         }
 
 
-def _labelled(turns: Iterable[Turn]) -> Iterator[Turn]:
-    """Give answers without labels those of the question before them, as a replay does."""
+def _labelled(turns: Iterable[Turn]) -> list[Turn]:
+    """Give answers without labels those of the question before them in time, as a replay does."""
     asked: dict[str, Truth | None] = {}
-    for turn in turns:
+    given = list(turns)
+    for turn in sorted(given, key=attrgetter("time")):
         if turn.role == USER:
             asked[turn.conversation_id] = turn.truth
         elif turn.truth is None:
             turn.truth = asked.get(turn.conversation_id)
-        yield turn
+    return given
 
 
 def _decode(record: object, name: str, strict: bool) -> Turn:

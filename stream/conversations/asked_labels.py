@@ -22,9 +22,9 @@ class AskedLabels(msgspec.Struct, array_like=True, gc=False):
     is_cut: bool = False
 
     def of_answer(self, kept: Sequence[KeptTurn], time: float) -> Truth | None:
-        """Return the labels where an answer of this event time is one to that question, None where it is not."""
+        """Return the labels where that question is the last message before an answer of this event time."""
         start, end = asked(kept, insertion_index(kept, time))
-        return self.truth if any(turn.turn_id == self.turn_id for turn in kept[start:end]) else None
+        return self.truth if start < end and kept[end - 1].turn_id == self.turn_id else None
 
 
 def remember_labels(turn_id: str, truth: Truth) -> AskedLabels:

@@ -12,7 +12,6 @@ from turnsignal.stream.conversations.asked_labels import remember_labels
 from turnsignal.stream.conversations.judged import Fate, JudgedMemory
 from turnsignal.stream.conversations.means import named
 from turnsignal.stream.conversations.pairing import (
-    ASKED,
     ASSISTANT,
     GAP_ASSISTANT,
     GAP_USER,
@@ -133,6 +132,8 @@ class ConversationProcessor:
             state.asked = None
         if turn.truth is None and state.labels is not None:
             turn.truth = state.labels.of_answer(state.kept, context.time)
+            if turn.retrieved:  # what comes next answers another question, which may be late
+                state.labels = None
         scored = self._responses.score(turn)
         who = turn.assistant, turn.version, turn.model, turn.platform
         response = PendingResponse(*who, scored.relevancy, scored.compliance, environment=turn.environment)
@@ -192,11 +193,11 @@ class ConversationProcessor:
         state = context.state
         if state.kept and state.kept[-1].time > context.time:
             return
-        if turn.truth is not None:
-            state.labels = remember_labels(turn.turn_id, turn.truth)
-            effects.counts += ("labels_cut",) * state.labels.is_cut
-        elif state.kept and state.kept[-1].role not in ASKED:  # else it belongs to the question before it
+        if turn.truth is None:
             state.labels = None
+            return
+        state.labels = remember_labels(turn.turn_id, turn.truth)
+        effects.counts += ("labels_cut",) * state.labels.is_cut
 
     def _insert(self, context: RecordContext, turn: KeptTurn, effects: Effects) -> int | None:
         """Keep a turn in event-time order, and pair every response again whose follow-up it may have changed.

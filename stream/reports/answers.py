@@ -5,6 +5,7 @@ at the end, however the conversations of a recording are mixed.
 """
 
 from array import array
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -49,13 +50,15 @@ class CountedNames:
 class Answers:
     """Answers with what came of their stages.
 
-    conversations, versions: names by number; bases: (stage, basis) → answers that were judged so.
+    conversations, versions: names by number; bases, failed_by: (stage, basis) → answers that were judged so, and those
+    of them that failed.
     """
 
     def __init__(self) -> None:
         self.conversations: list[str] = []
         self.versions = CountedNames()
-        self.bases: dict[tuple[str, str], int] = {}
+        self.bases: Counter[tuple[str, str]] = Counter()
+        self.failed_by: Counter[tuple[str, str]] = Counter()
         self._numbers: dict[str, int] = {}
         self._conversation = array("I")
         self._version = array("H")
@@ -71,7 +74,8 @@ class Answers:
         for stage, finding in judged_stages(findings):
             outcome += (PASSED if finding.is_right else FAILED) * _PLACES[stage]
             basis = (stage.value, finding.basis.value)
-            self.bases[basis] = self.bases.get(basis, 0) + 1
+            self.bases[basis] += 1
+            self.failed_by[basis] += not finding.is_right
         self._conversation.append(self.number(conversation))
         self._version.append(self.versions.number(version or NO_VERSION))
         self._outcome.append(outcome)

@@ -25,8 +25,15 @@ from turnsignal.stream.reports.routing import Routing
 from turnsignal.stream.reports.routing_errors import combination
 from turnsignal.stream.reports.routing_report import report_routing
 from turnsignal.stream.reports.row_signals import RowSignals
-from turnsignal.stream.reports.waterfall import bases, compare_stages, lost_evidence, newest_versions, waterfall
-from turnsignal.stream.reports.waterfall_text import describe_waterfall
+from turnsignal.stream.reports.waterfall import (
+    bases,
+    compare_stages,
+    lost_evidence,
+    newest_versions,
+    seen_otherwise,
+    waterfall,
+)
+from turnsignal.stream.reports.waterfall_text import describe_waterfall, in_100
 from turnsignal.stream.suite import Suite
 from turnsignal.stream.truth.articles import ArticleLabel
 from turnsignal.stream.truth.stages import CUTOFF, AnswerStage, Basis, Signals, SystemOutput, find_stages
@@ -207,6 +214,12 @@ class TrafficReport:
                 f"Judged without labels, from the diagnosis: {', '.join(guessed)}. Retrieval is then the ranking of"
                 " what was cited, generation what the user said next, format the checks."
             )
+        notes += [
+            f"By labels, {in_100(labelled.value)} answers fail at {stage}, by the diagnosis, which judges the others,"
+            f" {in_100(diagnosed.value)}: what fails there, and what mending it would gain, is best told of labelled"
+            " answers alone."
+            for stage, labelled, diagnosed in seen_otherwise(self.answers)
+        ]
         notes += [
             f"Retrieval of {version or 'what has no version'} ({assistant}) is not judged by what was cited: {why}."
             for (assistant, version), why in self._unranked.items()

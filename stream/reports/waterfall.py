@@ -4,7 +4,7 @@ The gain is the share of answers that fail there, times the share of good ones a
 would get through fare like those that did. Where those that fail are the harder ones anyhow, it is less.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,12 +13,22 @@ import numpy.typing as npt
 from turnsignal.stream.reports.answers import NO_VERSION, Answers, StageTable, clusters
 from turnsignal.stream.reports.standardised import FEWEST, average, part_weight
 from turnsignal.stream.statistics.directions import SAME
-from turnsignal.stream.statistics.intervals import Difference, Estimate, Interval, adjust, difference, mean_over_turns
+from turnsignal.stream.statistics.intervals import (
+    Difference,
+    Estimate,
+    Interval,
+    adjust,
+    difference,
+    mean_over_turns,
+    rate,
+)
 from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.truth.stages import AnswerStage, Basis
 
 NOTHING_PASSED = "no answer got through it, so nothing shows what mending it would gain"
 _LEAST_SHARE = 0.01  #: smallest change of a share that is worth naming
+_ENOUGH = 20  #: answers judged by labels, and by the diagnosis, from which on both are compared
+_OTHERWISE = 0.1  #: by which they fail another share
 _LEAST_LOSS = 0.2  #: smallest fall of the share of answers of which a stage is known that is worth naming
 #: where a stage fails, the stage before it that says whose fault that is
 BLAMED_BEFORE = {
@@ -278,7 +288,22 @@ def newest_versions(answers: Answers, minimum: int, order: Sequence[str | None] 
 def bases(answers: Answers) -> dict[str, dict[str, int]]:
     """Return of each stage how many answers were judged by labels, and how many by the diagnosis."""
     return {
-        stage.value: {basis.value: answers.bases.get((stage.value, basis.value), 0) for basis in Basis}
+        stage.value: {basis.value: answers.bases[stage.value, basis.value] for basis in Basis}
         for stage in AnswerStage
-        if any(answers.bases.get((stage.value, basis.value)) for basis in Basis)
+        if any(answers.bases[stage.value, basis.value] for basis in Basis)
     }
+
+
+def seen_otherwise(answers: Answers) -> Iterator[tuple[str, Estimate, Estimate]]:
+    """Give the stages that fail another share by labels than by the diagnosis, with both shares.
+
+    Answers of which some have labels are alike, mostly; so what differs is how much each of both sees.
+    """
+    for stage in AnswerStage:
+        keys = [(stage.value, basis.value) for basis in (Basis.TRUTH, Basis.DIAGNOSIS)]
+        if min(answers.bases[key] for key in keys) < _ENOUGH:
+            continue
+        labelled, diagnosed = (rate(answers.failed_by[key], answers.bases[key]) for key in keys)
+        change = difference(labelled, diagnosed)
+        if abs(change.value) >= _OTHERWISE and change.p <= PROMISE:
+            yield stage.value, labelled, diagnosed

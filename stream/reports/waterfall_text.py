@@ -49,7 +49,8 @@ def describe_waterfall(
         return ["Nothing is known of any answer, so nothing can be said of where they fail."]
     if flow.conversations < minimum:
         return [f"{flow.conversations:,} conversations are too few to say where answers fail; {minimum} are needed."]
-    doubt = f"; but labels say that {wrongly_cited:,} of {labelled:,} cite a wrong article" if wrongly_cited else ""
+    of_those = f"; but of those, labels say that {wrongly_cited:,} cite a wrong article"
+    doubt = f"{of_those} ({labelled:,} answers have a labelled one)" if wrongly_cited else ""
     if len(versions) < 2:
         return [*_unknown(flow), *_good(flow, minimum, doubt), *_first(flow, doubted=bool(doubt))]
     (before, theirs), (after, mine) = versions[-2:]

@@ -32,6 +32,19 @@ def test_an_answer_without_labels_is_scored_by_those_of_its_question() -> None:
     assert "cited_article" not in other["values"]
 
 
+def test_labels_go_by_time_where_turns_come_in_any_order() -> None:
+    turns = [
+        {"turn_id": f"{role}{n}", "role": role, "text": text, "timestamp": f"2026-11-20T10:0{2 * n + late}:00Z", **more}
+        for n in (1, 2)
+        for late, role, text, more in (
+            (0, "user", "How?", {"truth": {"doc_ids": [f"doc_{n}"]}}),
+            (1, "assistant", f"So [doc_{n}].", {"retrieved": DOCUMENTS}),
+        )
+    ]
+    for given in (turns, turns[::-1], [*turns, turns[1]], [turns[1], *turns[2:], turns[0]]):
+        assert {answer["values"]["cited_article"] for answer in turnsignal.score(given)} == {1.0}
+
+
 def test_a_text_is_enough() -> None:
     answer = turnsignal.score({"text": "Yes."})
     assert (answer["conversation_id"], answer["turn_id"], answer["assistant"]) == (None, None, "default")

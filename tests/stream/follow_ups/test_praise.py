@@ -45,6 +45,7 @@ def read(follow_up: str, response: str = ANSWER) -> FollowUpReading:
         "ya no da error, gracias",
         "geen foutmelding meer, bedankt",
         "geht nicht mehr von selbst aus, super danke",
+        "c'est noté, merci",
         "the first one didn't work but the second did, thanks",
         "done! was not as bad as i thought",
         "nothing wrong with it any more :)",

@@ -176,8 +176,11 @@ def stage(played: Played, turn_id: str) -> str | None:
 
 def test_an_answer_is_scored_by_the_labels_of_its_question() -> None:
     asked = user("u1", 0, truth={"doc_ids": ["z"]})
-    played = Played().say(asked, reply("a1", 1), reply("a2", 2), user("u2", 3), reply("a3", 4))
-    assert [stage(played, name) for name in ("a1", "a2", "a3")] == ["retrieval", "retrieval", None]
+    looking = reply("a0", 1, "Let me look.", retrieved=[])
+    played = Played().say(asked, looking, reply("a1", 2), user("u2", 3), reply("a2", 4))
+    assert [stage(played, name) for name in ("a1", "a2")] == ["retrieval", None]
+    late = Played().say(asked, reply("a1", 1), reply("a2", 4), user("u2", 3))
+    assert stage(late, "a2") is None, "its own question may come late"
 
 
 def test_labels_of_the_answer_itself_come_before_those_of_its_question() -> None:
@@ -185,9 +188,9 @@ def test_labels_of_the_answer_itself_come_before_those_of_its_question() -> None
     assert stage(Played().say(user("u1", 0, truth={"doc_ids": ["z"]}), own), "a1") == "none"
 
 
-def test_labels_hold_for_a_question_in_two_messages_and_not_for_another_question() -> None:
+def test_labels_of_a_question_say_nothing_of_the_answer_to_another() -> None:
     labelled = user("u1", 0, truth={"doc_ids": ["z"]})
-    assert stage(Played().say(labelled, user("u2", 1), reply("a1", 2)), "a1") == "retrieval"
+    assert stage(Played().say(labelled, user("u2", 1), reply("a1", 2)), "a1") is None, "as a report has it"
     late = Played().say(user("u2", 5), labelled, reply("a1", 6))
     assert stage(late, "a1") is None, "a question that comes late was answered before, or never will be"
     earlier = Played().say(labelled, reply("a1", 1), user("u2", 5, truth={"doc_ids": ["y"]}), reply("a0", 2))

@@ -183,10 +183,23 @@ def test_articles_are_cited_by_name_where_what_was_retrieved_is_not_known() -> N
 
 def test_labels_that_contradict_answers_which_fail_nowhere_stand_in_the_first_sentence() -> None:
     made = conversations("When is it paid back?", *["old", "new"] * 20, truth={"doc_ids": ["new"]})
-    assert made["says"] == ["100 of 100 answers fail nowhere; but labels say that 20 of 40 cite a wrong article."]
+    doubt = "but of those, labels say that 20 cite a wrong article (40 answers have a labelled one)"
+    assert made["says"] == [f"100 of 100 answers fail nowhere; {doubt}."]
     assert any("Such answers: 20." in note for note in made["notes"])
     fine = conversations("When is it paid back?", *["new"] * 40, truth={"doc_ids": ["new"]})
     assert fine["says"][0] == "100 of 100 answers fail nowhere."
+
+
+@pytest.mark.parametrize(("ndcg", "notes"), [(0.9, 1), (0.0, 0)])
+def test_where_labels_and_the_diagnosis_see_other_shares_fail_that_is_said(ndcg: float, notes: int) -> None:
+    wrong = {"truth": {"doc_ids": ["d1"]}, "retrieved": [{"doc_id": "d2"}]}
+    turns = []
+    for number in range(60):
+        name = f"c{number}"
+        turns += [asked(name), answered(name, **(wrong if number < 20 else {}))]
+    made = report(*turns, rows={f"c{number}": HELPED | {"nDCG@5": ndcg} for number in range(60)})
+    said = [note for note in made["notes"] if note.startswith("By labels, 100 of 100 answers fail at retrieval")]
+    assert len(said) == notes
 
 
 def test_pages_that_moved_are_told() -> None:
