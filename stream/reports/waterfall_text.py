@@ -166,6 +166,7 @@ def _first(
     share, name = in_100(first.share.value), first.stage.value
     meaning = describe_meaning(first.stage, first.failed, first.right_before)
     change = (changes or {}).get(first.stage)
+    is_rare = first.known.value < _HALF
     if change is None or before is None or change.direction == SAME:
         sentences = [capital(f"{share} answers{_judged(flow)} fail at {name}: {meaning}.")]
     else:
@@ -173,11 +174,12 @@ def _first(
         if (share, in_100(_of(before, first.stage).share.value)) == (now, was):
             sentences = [f"Since {version}, {share} answers{_judged(flow)} fail at {name}, {was} before: {meaning}."]
         else:
-            sentences = [
-                f"Since {version}, {now} {_reached(change)} fail at {name}, {was} before: {meaning}.",
-                f"Of all answers{_judged(flow)} that is {share}.",
-            ]
-    if first.gain is not None and first.gain.value > 0:
+            sentences = [f"Since {version}, {now} {_reached(change)} fail at {name}, {was} before: {meaning}."]
+            sentences += [] if is_rare else [f"Of all answers{_judged(flow)} that is {share}."]
+    if is_rare:  # of the others it may be the same, so a share of all, and the gain, would be far too low
+        known = _of_all(flow, first.stage)
+        sentences.append(f"What mending it would gain is not known: {name} is known of {known} answers.")
+    elif first.gain is not None and first.gain.value > 0:
         about, low, high = (round(bound * 100) for bound in (first.gain.value, first.gain.low, first.gain.high))
         many = f"about {about}" if about else "fewer than 1"
         sentences.append(

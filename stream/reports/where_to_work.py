@@ -60,8 +60,9 @@ def where_labels_fail(summary: Mapping[str, Any]) -> str | None:
     stages = sum(by_version.values(), Counter[str]())
     if not stages:
         return None
+    is_told = 1 < len(by_version) <= _VERSIONS_NAMED
     fails = [
-        f"{stage} in {share_of(n / stages.total())}{_in_brackets(_by_release(by_version, stage, _MOVED))}"
+        f"{stage} in {share_of(n / stages.total())}{_in_brackets(_shares(by_version, stage) if is_told else '')}"
         for stage, n in stages.most_common()
         if stage != NONE_FAILS
     ]
@@ -107,9 +108,12 @@ def _part(diagnosis: str) -> WorkOn:
 def _by_release(by_version: Mapping[str, Counter[_Part]], part: _Part, least: float = 0) -> str:
     """Write a part's share in each release, where there are a few, and it differs by `least` among large ones."""
     enough = [of[part] / of.total() for of in by_version.values() if of.total() >= _ENOUGH] or [0.0]
-    releases = [f"{name} {share_of(of[part] / of.total())}" for name, of in sorted(by_version.items())]
-    is_told = max(enough) - min(enough) >= least and 1 < len(releases) <= _VERSIONS_NAMED
-    return ", ".join(releases) if is_told else ""
+    is_told = max(enough) - min(enough) >= least and 1 < len(by_version) <= _VERSIONS_NAMED
+    return _shares(by_version, part) if is_told else ""
+
+
+def _shares(by_version: Mapping[str, Counter[_Part]], part: _Part) -> str:
+    return ", ".join(f"{name} {share_of(of[part] / of.total())}" for name, of in sorted(by_version.items()))
 
 
 def _in_brackets(releases: str) -> str:

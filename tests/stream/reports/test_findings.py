@@ -265,7 +265,10 @@ def test_where_answers_with_labels_first_fail_is_told_by_release() -> None:
     counts = [("v1", "none", 80), ("v1", "retrieval", 20), ("v2", "none", 40), ("v2", "retrieval", 52)]
     stages = [{"version": version, "stage": stage, "n": n} for version, stage, n in [*counts, ("v2", "generation", 8)]]
     told = sentences(failing_stages=stages)[-1]
-    assert told == "by labels, 200 answers first fail at: retrieval in 36% (v1 20%, v2 52%), generation in 4%"
+    assert (
+        told
+        == "by labels, 200 answers first fail at: retrieval in 36% (v1 20%, v2 52%), generation in 4% (v1 0%, v2 8%)"
+    )
     assert sentences(failing_stages=stages[:1])[-1] == "by labels, 80 answers first fail at: no stage"
 
 

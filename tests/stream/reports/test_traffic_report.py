@@ -202,6 +202,18 @@ def test_where_labels_and_the_diagnosis_see_other_shares_fail_that_is_said(ndcg:
     assert len(said) == notes
 
 
+@pytest.mark.parametrize(("labelled", "known"), [(20, False), (60, True)])
+def test_what_mending_a_stage_would_gain_is_told_only_where_it_is_known_of_most(labelled: int, *, known: bool) -> None:
+    turns, truth = [], {"truth": {"doc_ids": ["d1"]}}
+    for number in range(60):
+        name, found = f"c{number}", "d1" if number % 2 else "d2"
+        turns += [asked(name), answered(name, retrieved=[{"doc_id": found}], **(truth if number < labelled else {}))]
+    made = report(*turns, rows={f"c{number}": HELPED | {"compliance": 1.0} for number in range(60)})
+    gain = "What mending it would gain is not known: retrieval is known of"
+    assert any(gain in said for said in made["says"]) is not known
+    assert any(said.startswith("Mending it would make about 50 of those good") for said in made["says"]) is known
+
+
 def test_pages_that_moved_are_told() -> None:
     passage = "refunds take five working days"
     truth = {"doc_ids": ["https://e.example/refunds"], "chunks": [passage]}
