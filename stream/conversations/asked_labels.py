@@ -15,11 +15,10 @@ MOST = 8_000  #: characters of labels that are remembered of one question
 
 
 class AskedLabels(msgspec.Struct, array_like=True, gc=False):
-    """What is known of the last question that has labels; turn_id: of that question; is_cut: some were dropped."""
+    """What is remembered of the labels of a question; turn_id: of that question."""
 
     turn_id: str
     truth: Truth
-    is_cut: bool = False
 
     def of_answer(self, kept: Sequence[KeptTurn], time: float) -> Truth | None:
         """Return the labels where that question is the last message before an answer of this event time."""
@@ -32,14 +31,12 @@ def remember_labels(turn_id: str, truth: Truth) -> AskedLabels:
 
     Documents before passages, and these before a reference, which only judges read.
     """
-    known = AskedLabels(turn_id, Truth(query_type=truth.query_type, domain=truth.domain, difficulty=truth.difficulty))
+    kept = Truth(query_type=truth.query_type, domain=truth.domain, difficulty=truth.difficulty)
     room = MOST
     for name in ("agents", "doc_ids", "chunks", "reference"):
         labels = getattr(truth, name)
         size = sum(map(len, labels or ()))  # of a text its letters
-        if size > room:
-            known.is_cut = True
-            continue
-        setattr(known.truth, name, labels)
-        room -= size
-    return known
+        if size <= room:
+            setattr(kept, name, labels)
+            room -= size
+    return AskedLabels(turn_id, kept)

@@ -121,7 +121,7 @@ def once(documents: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def found_in(content: object) -> list[dict[str, Any]] | None:
-    """Read what tools returned that stands in parts of a message; None where no part is a tool's result.
+    """Read what tools returned, else what is said to be a source, in parts of a message; None where no part is either.
 
     >>> found_in([{"type": "tool_result", "content": '[{"id": 7, "text": "By card."}]'}])
     [{'doc_id': '7', 'text': 'By card.'}]
@@ -131,8 +131,8 @@ def found_in(content: object) -> list[dict[str, Any]] | None:
     parts = [mapping(part) for part in content] if isinstance(content, list) else []
     results = [_result_of(part) for part in parts if _is_result(part)]
     documents = once(document for result in results for document in documents_in(result))
-    sources = [] if documents else once(filter(None, map(_read_source, parts)))
-    return documents or sources if results or sources else None
+    documents = documents or once(filter(None, map(_read_source, parts)))
+    return documents if documents or results else None
 
 
 def _read_source(part: dict[str, Any]) -> dict[str, Any] | None:

@@ -197,7 +197,7 @@ class ConversationProcessor:
             state.labels = None
             return
         state.labels = remember_labels(turn.turn_id, turn.truth)
-        effects.counts += ("labels_cut",) * state.labels.is_cut
+        effects.counts += ("labels_cut",) * (state.labels.truth != turn.truth)
 
     def _insert(self, context: RecordContext, turn: KeptTurn, effects: Effects) -> int | None:
         """Keep a turn in event-time order, and pair every response again whose follow-up it may have changed.

@@ -205,16 +205,7 @@ class FirstAnswers:
         few = max(1, round(self.retrieved / self.searched))
         sides, replaced = (self, before), self.replaced(before)
         alone = replaced is not None and replaced.alike
-        chosen = [_most_common([of] if alone else sides, few) for of in sides]
-        mine, theirs = (
-            Estimate(
-                sum(of.documents[name] for name in names) / of.retrieved,
-                of.searched,
-                max(1, of.searched - 1),
-                of.searched,
-            )
-            for of, names in zip(sides, chosen, strict=True)
-        )
+        mine, theirs = (of._share_of(_most_common([of] if alone else sides, few)) for of in sides)
         return difference(mine, theirs), mine.value
 
     def replaced(self, before: "FirstAnswers") -> Replaced | None:
@@ -224,14 +215,10 @@ class FirstAnswers:
         """
         if not (self.searched and before.searched) or before.documents.total() < before.retrieved:
             return None  # rare ones are forgotten
-        unknown = sum(n for name, n in self.documents.items() if name not in before.documents) / self.retrieved
-        once = list(before.documents.values()).count(1) / before.retrieved
-        mine, theirs = (
-            Estimate(share, of.searched, max(1, of.searched - 1), of.searched)
-            for share, of in ((unknown, self), (once, before))
-        )
-        change = difference(mine, theirs)
-        share = change.value / (1 - once) if once < 1 else 0.0
+        unknown = self._share_of(self.documents.keys() - before.documents.keys())
+        once = before._share_of([name for name, n in before.documents.items() if n == 1])
+        change = difference(unknown, once)
+        share = change.value / (1 - once.value) if once.value < 1 else 0.0
         is_shown = share >= _REPLACED and change.p <= PROMISE
         return Replaced(share, self._comes_as_often(before)) if is_shown else None
 
@@ -243,7 +230,7 @@ class FirstAnswers:
             math.fsum(count * (1 - n / of.retrieved) ** (count - 1) for count in of.documents.values()) / of.retrieved
             for of in sides  # expected, were it only as many as on the other side
         ]
-        most = [math.fsum(of.documents[name] for name in _most_common([of], few)) / of.retrieved for of in sides]
+        most = [of._share_of(_most_common([of], few)).value for of in sides]
         return all(abs(mine - theirs) <= _AS_OFTEN for mine, theirs in (once, most))
 
     def shifted(self, before: "FirstAnswers") -> str:
@@ -255,6 +242,11 @@ class FirstAnswers:
         """Say which language's share of users moved most, "" where none is shown to have moved."""
         code, became, was = _most_shifted(self.languages, before.languages)
         return f"{became:.0%} of the users write {language_name(code)}, {was:.0%} before" if code else ""
+
+    def _share_of(self, names: Collection[str]) -> Estimate:
+        """Return the share that some documents have of all that came, as uncertain as a rate of conversations."""
+        share = sum(self.documents[name] for name in names) / self.retrieved
+        return Estimate(share, self.searched, max(1, self.searched - 1), self.searched)
 
     def _below(self, step: int) -> Estimate:
         return rate(sum(n for length, n in self.lengths.items() if length < step), self.n)

@@ -9,13 +9,7 @@ moved is neither better nor worse for that.
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from turnsignal.stream.records.scores import (
-    CITED,
-    CLARIFICATION_FREE,
-    DANGLING,
-    FOLLOW_UP,
-    FOLLOW_UP_PRECISION,
-)
+from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     ASKED_TWICE,
