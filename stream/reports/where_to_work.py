@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from turnsignal.stream.conversations.asked_labels import MOST
 from turnsignal.stream.diagnosis import DIAGNOSES, Level, WorkOn
 from turnsignal.stream.pipeline.truth_scoring import NONE_FAILS
 from turnsignal.stream.statistics.directions import FAILED
-from turnsignal.stream.text.counts import listed, share_of
+from turnsignal.stream.text.counts import count_of, listed, share_of
 
 _NAMED = 3  #: instructions that a sentence names
 _RARELY = 0.01  #: an instruction that fails less often is not among the broken ones
@@ -66,7 +67,13 @@ def where_labels_fail(summary: Mapping[str, Any]) -> str | None:
         for stage, n in stages.most_common()
         if stage != NONE_FAILS
     ]
-    return f"by labels, {stages.total():,} answers first fail at: {', '.join(fails) or 'no stage'}"
+    return f"by labels, {stages.total():,} answers first fail at: {', '.join(fails) or 'no stage'}{_cut(summary)}"
+
+
+def _cut(summary: Mapping[str, Any]) -> str:
+    """Say how many questions had more labels than are remembered until an answer comes; empty where none had."""
+    cut = summary.get("pairing", {}).get("labels_cut", 0)
+    return f" ({count_of(cut, 'question')} with more than {MOST:,} characters of labels: some left out)" if cut else ""
 
 
 def where_to_work(summary: Mapping[str, Any]) -> str | None:

@@ -270,6 +270,9 @@ def test_where_answers_with_labels_first_fail_is_told_by_release() -> None:
         == "by labels, 200 answers first fail at: retrieval in 36% (v1 20%, v2 52%), generation in 4% (v1 0%, v2 8%)"
     )
     assert sentences(failing_stages=stages[:1])[-1] == "by labels, 80 answers first fail at: no stage"
+    assert sentences(failing_stages=stages[:1], pairing={"labels_cut": 1})[-1].endswith(
+        "no stage (1 question with more than 8,000 characters of labels: some left out)"
+    )
 
 
 def test_failed_answers_are_counted_beside_where_to_work() -> None:
