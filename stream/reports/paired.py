@@ -44,7 +44,7 @@ from turnsignal.stream.statistics.directions import (
 )
 from turnsignal.stream.statistics.intervals import Clusters, Difference
 from turnsignal.stream.statistics.paired_difference import paired_difference
-from turnsignal.stream.statistics.rankings import cited_by_place, said_nothing, says_nothing
+from turnsignal.stream.statistics.rankings import RankingDoubts, cited_by_place, said_nothing, says_nothing
 from turnsignal.stream.statistics.record_change import RecordChange
 from turnsignal.stream.statistics.record_changes import Circumstances, record_changes
 from turnsignal.stream.statistics.sample_size import least_shown, level_of
@@ -294,10 +294,12 @@ class PairedScores:
             primary,
             least_change,
             self._ranked,
-            unranked=self._says_nothing(minimum),
-            ranked_nothing=self._said_nothing(minimum),
-            by_place=self._cited_by_place(),
-            cited_alike=self._cited_alike(),
+            doubts=RankingDoubts(
+                self._says_nothing(minimum),
+                self._said_nothing(minimum),
+                self._cited_by_place(),
+                self._cited_alike(),
+            ),
             lacking=self._missing.lacking(least_change),
             unheard=paired_difference(_clusters(unheard)) if unheard else None,
             changes=self._record_changes(enough),

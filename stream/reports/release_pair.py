@@ -7,7 +7,7 @@ platforms, languages) is told apart here.
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from turnsignal.stream.pipeline.scoring import FOLLOW_UPS
 from turnsignal.stream.records.scores import CITED_ARTICLE, CLARIFICATION_FREE, FOLLOW_UP, FREE_OUTCOMES
@@ -68,8 +68,9 @@ from turnsignal.stream.statistics.intervals import (
     of_one_turn,
 )
 from turnsignal.stream.statistics.promise import PROMISE
-from turnsignal.stream.statistics.rankings import cited_by_place, said_nothing, says_nothing
+from turnsignal.stream.statistics.rankings import RankingDoubts, cited_by_place, said_nothing, says_nothing
 from turnsignal.stream.statistics.record_changes import Circumstances, record_changes
+from turnsignal.stream.statistics.traffic_shift import TrafficShift
 
 _HARDLY = 0.25  #: of the share of answers that users thank for, what is left where a log leaves most thanks out
 
@@ -121,16 +122,6 @@ class FigureReader:
         if name in self.ranked:
             return self._rankings
         return coverage_name(FOLLOW_UP) if name in FOLLOW_UPS else ""
-
-
-class TrafficShift(NamedTuple):
-    """How the traffic of two releases differs.
-
-    shifted: in words, "" where it does not; parts: between which it moved.
-    """
-
-    shifted: str
-    parts: str
 
 
 class ReleasePair:
@@ -188,13 +179,9 @@ class ReleasePair:
             primary,
             least_change,
             self._reader.ranked,
-            unranked=unranked or _unsaid(differences),
-            ranked_nothing=self._said_nothing(),
-            by_place=self._cited_by_place(),
+            doubts=RankingDoubts(unranked or _unsaid(differences), self._said_nothing(), self._cited_by_place()),
             unheard=unheard,
-            shifted=traffic.shifted,
-            within=within,
-            parts=traffic.parts,
+            shift=traffic._replace(within=within),
             length=None
             if asked is None
             else ConversationLength(asked, 1 + scale.change(asked.value), _thanked(beside, old)),

@@ -57,7 +57,7 @@ def weigh_users(
     if spoke and deltas["resolved"].value >= -_CONTENT * deltas["silent"].value:
         # Who left without a word speaks now, and nobody knows who of them was content before.
         why = f"{_strongest(['silent'], deltas)}: who left without a word may complain now"
-        weighed |= {name: withdraw(claimed[name], WORSE, why) for name in BY_USERS if name in claimed}
+        weighed |= {name: withdraw(claimed[name], why, WORSE) for name in BY_USERS if name in claimed}
     if good and balance >= 0:
         why = _strongest(good, deltas)
         withdrawn = [*BY_USERS, "unanswered"] if fewer_unheard else [*BY_USERS]
@@ -65,12 +65,12 @@ def weigh_users(
         if WITH_DOCUMENTS in deltas and abs(deltas[WITH_DOCUMENTS].value) <= mended:
             withdrawn.append(WITH_DOCUMENTS)
         weighed |= {
-            name: withdraw(weighed.get(name, claimed[name]), WORSE, why) for name in withdrawn if name in claimed
+            name: withdraw(weighed.get(name, claimed[name]), why, WORSE) for name in withdrawn if name in claimed
         }
     if bad and balance <= 0:
         why = _strongest(bad, deltas)
         weighed |= {
-            name: withdraw(weighed.get(name, claimed[name]), BETTER, why)
+            name: withdraw(weighed.get(name, claimed[name]), why, BETTER)
             for name in (*BY_USERS, "unanswered")
             if name in claimed
         }

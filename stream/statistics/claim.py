@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from turnsignal.stream.statistics.directions import CHANGED
+from turnsignal.stream.statistics.directions import BETTER, CHANGED, WORSE
 from turnsignal.stream.statistics.intervals import Difference
 
 
@@ -14,9 +14,11 @@ class Claim(NamedTuple):
     why: str = ""
 
 
-def withdraw(claim: Claim, word: str, why: str) -> Claim:
-    """Return a claim of that word as one of a mere change."""
-    return claim._replace(change=CHANGED, why=f"not called {word}: {why}") if claim.change == word else claim
+def withdraw(claim: Claim, why: str, *words: str) -> Claim:
+    """Return a claim of one of these words as one of a mere change; without words, of better or worse."""
+    if claim.change not in (words or (BETTER, WORSE)):
+        return claim
+    return claim._replace(change=CHANGED, why=f"not called {claim.change}: {why}")
 
 
 def by(delta: Difference) -> str:

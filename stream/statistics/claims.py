@@ -32,10 +32,9 @@ what is counted by conversation is not worse, nor better where they shrank.
 This is the one place that decides so, of two releases and of two sides that are compared pair by pair.
 """
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 
-from turnsignal.stream.records.scores import CITED, CITED_ARTICLE, CLARIFICATION_FREE, DANGLING, FOLLOW_UP
+from turnsignal.stream.records.scores import CITED, CITED_ARTICLE, DANGLING, FOLLOW_UP
 from turnsignal.stream.statistics.by_users import (
     SAYS_WORSE,
     WHEREVER,
@@ -59,8 +58,6 @@ from turnsignal.stream.statistics.directions import (
     DIRECTIONS,
     FAILED,
     FALL,
-    FREE_CONVERSATIONS,
-    GUARDS,
     HIGH,
     IN_PARTS,
     LEAST,
@@ -77,18 +74,25 @@ from turnsignal.stream.statistics.directions import (
     coverage_name,
     family,
 )
+from turnsignal.stream.statistics.evidence import (
+    accounted_for,
+    failed_before,
+    is_loss,
+    less_evidence,
+    says_nothing_of_failing,
+    weighs,
+)
 from turnsignal.stream.statistics.intervals import Difference, adjust
 from turnsignal.stream.statistics.promise import PROMISE, families, moved
-from turnsignal.stream.statistics.rankings import by_other_numbers, less_to_rank
+from turnsignal.stream.statistics.rankings import RankingDoubts, by_other_numbers, less_to_rank
 from turnsignal.stream.statistics.record_change import RecordChange
+from turnsignal.stream.statistics.traffic_shift import TrafficShift
 
 #: Complaints are read more often than content, so a release that is better has less of it: it has to weigh something.
 _READ = coverage_name(FOLLOW_UP)
-_BACKED = 0.25  #: of a change of failing answers: how far as many more or fewer conversations must get none
 #: No matter of what one of several messages says, while the others say the rest.
 _OF_ALL_PARTS = {*BY_USERS, *WHEREVER, "clarified", ANSWER_SECONDS, LEFTOVERS, SAME_LANGUAGE, VOTE, WITH_DOCUMENTS}
 _CITATIONS = {CITED, DANGLING, "citation.resolves"}  #: no loss where they are written down otherwise
-_COMPLAINTS = (FREE_CONVERSATIONS, "abandoned")  #: what has no coverage, and depends on what could be read alike
 _MISSING = f"{FAILED} fell, and unanswered not with it: answers may be missing"
 _UNSEEN = "cited, dangling and ranking measures say nothing of answers without documents"
 
@@ -100,15 +104,10 @@ def claims(
     least_change: float,
     ranked: Collection[str],
     *,
-    unranked: str = "",
-    ranked_nothing: str = "",
-    by_place: str = "",
-    cited_alike: str = "",
+    doubts: RankingDoubts = RankingDoubts(),  # noqa: B008 - of plain texts
     lacking: str = "",
     unheard: Difference | None = None,
-    shifted: str = "",
-    within: Mapping[str, Difference] | None = None,
-    parts: str = "platforms",
+    shift: TrafficShift = TrafficShift(),  # noqa: B008 - nothing moved
     habit: ClosingHabit | None = None,
     length: ConversationLength | None = None,
     changes: Sequence[RecordChange] = (),
@@ -117,109 +116,177 @@ def claims(
 
     deltas: after − before of every figure; coverages: of the share of answers that a figure could score; primary: the
     name of one figure; least_change: the smallest difference that is worth naming; ranked: figures that depend on which
-    documents there are to cite; unranked: why those say nothing, as `says_nothing` has it; ranked_nothing: why those of
-    before did not; by_place: the same, unless users say that it went worse; cited_alike: why they say nothing of
-    either, such as that both found the same; lacking: what there is no record of
-    afterwards, so that nothing is known to be better, "" for nothing; unheard: after − before of `UNHEARD`; shifted:
-    how the traffic moved between parts such as platforms, "" where it did not; within: the differences within those
-    parts then, which decide in the place of those of all; parts: which ones; habit: what one side may owe to asking in
-    closing what the other does not ask; length: how many questions conversations hold; changes: of what was asked and
-    written down.
+    documents there are to cite; doubts: why those say nothing; lacking: what there is no record of afterwards, so that
+    nothing is known to be better, "" for nothing; unheard: after − before of `UNHEARD`; shift: how the traffic moved;
+    habit: what one side may owe to asking in closing what the other does not ask; length: how many questions
+    conversations hold; changes: of what was asked and written down.
     """
-    within = within or {}
-    deciding = {name: within.get(name, delta) for name, delta in deltas.items()}
-    beside_primary = [name for name in deltas if name != primary]
-    adjusted = _adjusted(beside_primary, deciding)
-    # What is compared over all moves with the traffic: beside it, chance within its parts must not look surer.
-    inside = [name for name in beside_primary if name in within]
-    adjusted |= _adjusted(inside, within)
-    if primary in deltas:
-        adjusted[primary] = deciding[primary].p
-    unbacked = _says_nothing_of_failing(deltas)
-    seen = {name: delta for name, delta in deltas.items() if not (unbacked and name == FAILED)}
-    missing = _MISSING if unbacked and moved(deltas[FAILED], FALL, least_change) else ""
-    accounted = _accounted_for(seen, unheard, least_change)
-    lost = [name for name, delta in deltas.items() if name not in accounted and _is_loss(name, delta, least_change)]
-    # Fewer answers are ranked: that is no matter of how users fare, and `cited` and `WITH_DOCUMENTS` are figures, too.
-    # Nor is it of theirs where citations are written down otherwise.
-    others = {*map(coverage_name, ranked), *(name for name in _CITATIONS if _is_accounted(name, deltas, changes))}
-    lost_of_others = [name for name in lost if name not in others]
-    less, beside = less_to_rank(deltas), _beside(deltas, primary, least_change)
-    gone = coverage_name(primary) if primary not in deltas else ""
-    claimed = {}
-    for name, delta in deltas.items():
-        least = LEAST.get(name, least_change)
-        heavy = [
-            loss
-            for loss in (lost if name in ranked else lost_of_others)
-            if (2 * adjusted[loss] <= PROMISE and loss != _READ) or _weighs(deltas[loss], delta)
-        ]
-        why = lacking or missing or _lost(name, delta, heavy, coverages, least_change)
-        if name in ranked:
-            why = less or unranked or why or by_other_numbers(deciding, name) or beside
-        claim = _claim(name, deciding[name], min(1.0, 2 * adjusted[name]), least, why or shifted)
-        if name == gone and claim.change == CHANGED and delta.value < 0:
-            claim = claim._replace(change=WORSE, why=f"nothing is left that {primary} could be told by")
-        claimed[name] = claim
-    if "silent" in accounted and "silent" in claimed:
-        claimed["silent"] = withdraw(claimed["silent"], WORSE, f"unanswered {by(deltas['unanswered'])}")
-    fewer_unheard = unheard is not None and moved(unheard, FALL, least_change)
-    asked = "silent" in deltas and habit is not None and habit.accounts_for("silent", deciding["silent"])
-    by_length = {} if length is None else dict.fromkeys(length.accounts_for(deciding, least_change), length.why)
-    spoken = {name: deciding[name] for name in seen if name not in by_length}
-    claimed |= weigh_users({name: claimed[name] for name in spoken}, spoken, fewer_unheard=fewer_unheard, asked=asked)
-    for name, why in by_length.items():
-        claimed[name] = withdraw(withdraw(claimed[name], WORSE, why), BETTER, why)
-    if length is not None:
-        for word, withheld in ((BETTER, length.not_better(deciding)), (WORSE, length.not_worse(deciding))):
-            claimed |= {name: withdraw(claimed[name], word, why) for name, why in withheld.items() if name in claimed}
-    for change in changes:
-        for name in claimed:
-            if change.accounts_for(name, deciding[name]):
-                for word in change.withdraws:
-                    claimed[name] = withdraw(claimed[name], word, change.why)
-    if why := only_heard(claimed, deciding):
-        claimed |= {name: withdraw(claimed[name], BETTER, why) for name in BY_USERS if name in claimed}
-    for name in (*BY_USERS, "unanswered", NO_ANSWER):
-        if habit is not None and name in claimed and habit.accounts_for(name, deciding[name]):
-            claimed[name] = withdraw(withdraw(claimed[name], WORSE, habit.why), BETTER, habit.why)
-    if NO_ANSWER in claimed and (why := _failed_before(deciding)):
-        claimed[NO_ANSWER] = withdraw(withdraw(claimed[NO_ANSWER], WORSE, why), BETTER, why)
-    unsure = {CITED_ARTICLE} if _is_accounted(CITED_ARTICLE, deciding, changes) else set()
-    witnesses = {name: delta for name, delta in deciding.items() if name not in unsure}
-    unhappier = any(claimed[name].change == WORSE for name in SAYS_WORSE if name in claimed)
-    for name in claimed.keys() & set(ranked):
-        why = ranked_nothing or by_other_numbers(deciding, name) or ("" if unhappier else by_place)
-        if why or (why := _cited_otherwise_before(claimed, deciding, name)):
-            claimed[name] = withdraw(claimed[name], WORSE, why)
-        high = DIRECTIONS.get(family(name), HIGH) == HIGH
-        why = cited_alike or contradicted_by(witnesses, deciding[name].value if high else -deciding[name].value)
-        if why:
-            claim = claimed[name] if unhappier and not cited_alike else withdraw(claimed[name], WORSE, why)
-            claimed[name] = withdraw(claim, BETTER, why)
-    if WITH_DOCUMENTS in claimed and abs(deltas[WITH_DOCUMENTS].value) <= (fewer := fewer_complaints(deciding)):
-        why = f"{fewer:.2f} fewer follow-ups ask again, which is answered out of documents, too"
-        claimed[WITH_DOCUMENTS] = withdraw(claimed[WITH_DOCUMENTS], WORSE, why)
-    if why := answered_otherwise(deciding):
-        claimed[WITH_DOCUMENTS] = withdraw(claimed[WITH_DOCUMENTS], WORSE, why)
-    for name, why in declined(deciding).items():
-        claimed[name] = withdraw(claimed[name], WORSE, why)
-    for name in claimed.keys() - _OF_ALL_PARTS:
-        if why := _by_parts(deciding, name):
-            claimed[name] = withdraw(withdraw(claimed[name], WORSE, why), BETTER, why)
-    if shifted:
+    weighing = _Weighing(deltas, least_change, ranked, shift, unheard)
+    weighing.name(primary, coverages, changes, lacking, doubts.after)
+    weighing.by_users(habit, length)
+    weighing.by_record(changes, habit)
+    weighing.rankings(doubts, changes)
+    weighing.documents()
+    weighing.by_parts()
+    weighing.beside_shift()
+    return weighing.claimed
+
+
+class _Weighing:
+    """One comparison, weighed step by step: each takes back words that do not hold, and says why.
+
+    What was taken back first gives the reason, so the order of the steps is that of their weight.
+    """
+
+    def __init__(
+        self,
+        deltas: Mapping[str, Difference],
+        least_change: float,
+        ranked: Collection[str],
+        shift: TrafficShift,
+        unheard: Difference | None,
+    ) -> None:
+        self.claimed: dict[str, Claim] = {}
+        self._deltas, self._least_change, self._ranked, self._shift = deltas, least_change, ranked, shift
+        self._unheard = unheard
+        self._deciding = {name: shift.within.get(name, delta) for name, delta in deltas.items()}
+        # What fails is no evidence where conversations end without an answer about as often as before.
+        hidden = {FAILED} if says_nothing_of_failing(deltas) else set()
+        self._seen = {name: delta for name, delta in deltas.items() if name not in hidden}
+        self._accounted = accounted_for(self._seen, unheard, least_change)
+        self._missing = _MISSING if hidden and moved(deltas[FAILED], FALL, least_change) else ""
+
+    def name(
+        self,
+        primary: str,
+        coverages: Mapping[str, Difference],
+        changes: Sequence[RecordChange],
+        lacking: str,
+        unranked: str,
+    ) -> None:
+        """Name what is sure enough; nothing is better beside less evidence."""
+        deltas, deciding, ranked, least_change = self._deltas, self._deciding, self._ranked, self._least_change
+        accounted = self._accounted
+        adjusted = _adjusted(deciding, self._shift.within, primary)
+        lost = [name for name, delta in deltas.items() if name not in accounted and is_loss(name, delta, least_change)]
+        # Fewer answers are ranked: that is no matter of how users fare, and `cited` and `WITH_DOCUMENTS` are figures,
+        # too. Nor is it of theirs where citations are written down otherwise.
+        others = {*map(coverage_name, ranked), *(name for name in _CITATIONS if _is_accounted(name, deltas, changes))}
+        lost_of_others = [name for name in lost if name not in others]
+        less, beside = less_to_rank(deltas), _beside(deltas, primary, least_change)
+        gone = coverage_name(primary) if primary not in deltas else ""
         for name, delta in deltas.items():
+            heavy = [
+                loss
+                for loss in (lost if name in ranked else lost_of_others)
+                if (2 * adjusted[loss] <= PROMISE and loss != _READ) or weighs(deltas[loss], delta)
+            ]
+            why = lacking or self._missing or less_evidence(name, delta, heavy, coverages, least_change)
+            if name in ranked:
+                why = less or unranked or why or by_other_numbers(deciding, name) or beside
+            least = LEAST.get(name, least_change)
+            claim = _claim(name, deciding[name], min(1.0, 2 * adjusted[name]), least, why or self._shift.shifted)
+            if name == gone and claim.change == CHANGED and delta.value < 0:
+                claim = claim._replace(change=WORSE, why=f"nothing is left that {primary} could be told by")
+            self.claimed[name] = claim
+
+    def by_users(self, habit: ClosingHabit | None, length: ConversationLength | None) -> None:
+        """Weigh what users say against how many say nothing, and what of both the length of conversations explains."""
+        deltas, deciding = self._deltas, self._deciding
+        if "silent" in self._accounted:
+            self._take_back("silent", f"unanswered {by(deltas['unanswered'])}", WORSE)
+        fewer_unheard = self._unheard is not None and moved(self._unheard, FALL, self._least_change)
+        asked = "silent" in deltas and habit is not None and habit.accounts_for("silent", deciding["silent"])
+        by_length = set() if length is None else length.accounts_for(deciding, self._least_change)
+        spoken = {name: deciding[name] for name in self._seen if name not in by_length}
+        claimed = {name: self.claimed[name] for name in spoken}
+        self.claimed |= weigh_users(claimed, spoken, fewer_unheard=fewer_unheard, asked=asked)
+        if length is None:
+            return
+        for name in by_length:
+            self._take_back(name, length.why)
+        for word, withheld in ((BETTER, length.not_better(deciding)), (WORSE, length.not_worse(deciding))):
+            for name, why in withheld.items():
+                self._take_back(name, why, word)
+
+    def by_record(self, changes: Sequence[RecordChange], habit: ClosingHabit | None) -> None:
+        """Take back what was merely written down otherwise, or replied to a question that is asked in closing."""
+        deciding = self._deciding
+        for change in changes:
+            for name in self.claimed:
+                if change.accounts_for(name, deciding[name]):
+                    self._take_back(name, change.why, *change.withdraws)
+        why = only_heard(self.claimed, deciding)
+        for name in BY_USERS:
+            self._take_back(name, why, BETTER)
+        for name in (*BY_USERS, "unanswered", NO_ANSWER):
+            if habit is not None and name in deciding and habit.accounts_for(name, deciding[name]):
+                self._take_back(name, habit.why)
+        self._take_back(NO_ANSWER, failed_before(deciding))
+
+    def rankings(self, doubts: RankingDoubts, changes: Sequence[RecordChange]) -> None:
+        """Take back what rankings by citations cannot say; labels that `changes` account for are no witness."""
+        deciding = self._deciding
+        unsure = {CITED_ARTICLE} if _is_accounted(CITED_ARTICLE, deciding, changes) else set()
+        witnesses = {name: delta for name, delta in deciding.items() if name not in unsure}
+        unhappier = any(self.claimed[name].change == WORSE for name in SAYS_WORSE if name in self.claimed)
+        by_place = "" if unhappier else doubts.by_place
+        for name in self.claimed.keys() & set(self._ranked):
+            why = doubts.before or by_other_numbers(deciding, name) or by_place
+            self._take_back(name, why or _cited_otherwise_before(self.claimed, deciding, name), WORSE)
+            high = DIRECTIONS.get(family(name), HIGH) == HIGH
+            gain = deciding[name].value if high else -deciding[name].value
+            why = doubts.alike or contradicted_by(witnesses, gain)
+            self._take_back(name, why, *((BETTER,) if unhappier and not doubts.alike else (WORSE, BETTER)))
+
+    def documents(self) -> None:
+        """Take back what fewer documents, or answers that decline, owe to what users no longer complain of."""
+        deciding = self._deciding
+        fewer = fewer_complaints(deciding)
+        if WITH_DOCUMENTS in deciding and abs(self._deltas[WITH_DOCUMENTS].value) <= fewer:
+            why = f"{fewer:.2f} fewer follow-ups ask again, which is answered out of documents, too"
+            self._take_back(WITH_DOCUMENTS, why, WORSE)
+        self._take_back(WITH_DOCUMENTS, answered_otherwise(deciding), WORSE)
+        for name, why in declined(deciding).items():
+            self._take_back(name, why, WORSE)
+
+    def by_parts(self) -> None:
+        """Take back what each of several messages that are one answer says, cites and keeps a part of."""
+        for name in self.claimed.keys() - _OF_ALL_PARTS:
+            self._take_back(name, _by_parts(self._deciding, name))
+
+    def beside_shift(self) -> None:
+        """Say what holds although the traffic moved."""
+        shifted, parts, within = self._shift
+        if not shifted:
+            return
+        for name, delta in self._deltas.items():
             where = f"within {parts}" if name in within else ""
-            claimed[name] = _beside_shift(name, claimed[name], delta, shifted, where)
-    if shifted and SAME_LANGUAGE in claimed and claimed[SAME_LANGUAGE].change in (SAME, SMALL):
-        # Of the languages that came, more answers may be in another one than their question; the old ones cannot tell.
-        fell = _claim(SAME_LANGUAGE, deltas[SAME_LANGUAGE], 2 * len(deltas) * deltas[SAME_LANGUAGE].p, least_change, "")
-        if fell.change == WORSE:
-            claimed[SAME_LANGUAGE] = Claim(CHANGED, fell.adjusted, shifted)
-    return claimed
+            self.claimed[name] = _beside_shift(name, self.claimed[name], delta, shifted, where)
+        if SAME_LANGUAGE in self.claimed and self.claimed[SAME_LANGUAGE].change in (SAME, SMALL):
+            # Of the languages that came, more answers may be in another one than their question; the old cannot tell.
+            delta = self._deltas[SAME_LANGUAGE]
+            fell = _claim(SAME_LANGUAGE, delta, 2 * len(self._deltas) * delta.p, self._least_change, "")
+            if fell.change == WORSE:
+                self.claimed[SAME_LANGUAGE] = Claim(CHANGED, fell.adjusted, shifted)
+
+    def _take_back(self, name: str, why: str, *words: str) -> None:
+        """Call a figure merely changed where it was called one of these words; without a reason, nothing."""
+        if why and name in self.claimed:
+            self.claimed[name] = withdraw(self.claimed[name], why, *words)
 
 
-def _adjusted(names: Sequence[str], deltas: Mapping[str, Difference]) -> dict[str, float]:
+def _adjusted(deciding: Mapping[str, Difference], within: Mapping[str, Difference], primary: str) -> dict[str, float]:
+    """Return the p-value of each figure, those beside the primary one adjusted for their number.
+
+    What is compared over all moves with the traffic: beside it, chance within its parts must not look surer.
+    """
+    beside = [name for name in deciding if name != primary]
+    adjusted = _of_families(beside, deciding) | _of_families([name for name in beside if name in within], within)
+    return adjusted | ({primary: deciding[primary].p} if primary in deciding else {})
+
+
+def _of_families(names: Sequence[str], deltas: Mapping[str, Difference]) -> dict[str, float]:
     """Return the p-values of some figures, adjusted for the number of those that moved at all.
 
     What is the same for every answer of both sides could not have been named, and is no further chance to err.
@@ -245,48 +312,6 @@ def _beside_shift(name: str, claim: Claim, delta: Difference, shifted: str, insi
     if claim.change == SAME and inside and delta.p <= PROMISE:
         return claim._replace(why=f"{inside}; {shifted}")
     return claim
-
-
-def _accounted_for(deltas: Mapping[str, Difference], unheard: Difference | None, least_change: float) -> set[str]:
-    """Return the losses that are none, since fewer answers fail.
-
-    Silence may stand in the place of failing answers; and whoever is answered thanks, which gets no documents.
-    """
-    fallen = {
-        name: -deltas[name].value
-        for name in ("unanswered", FAILED)
-        if name in deltas and moved(deltas[name], FALL, least_change)
-    }
-    accounted = set()
-    if unheard is not None and "unanswered" in fallen and not moved(unheard, RISE, least_change):
-        accounted.add("silent")
-    if WITH_DOCUMENTS in deltas and fallen.get(FAILED, 0.0) >= abs(deltas[WITH_DOCUMENTS].value):
-        accounted.add(WITH_DOCUMENTS)
-    return accounted
-
-
-def _says_nothing_of_failing(deltas: Mapping[str, Difference]) -> bool:
-    """Say whether answers fail more or less often, and conversations end without one about as often as before.
-
-    A release that says nothing where the one before said an error has fewer answers that fail, of fewer answers.
-    """
-    failed, unanswered = deltas.get(FAILED), deltas.get("unanswered")
-    if failed is None or unanswered is None:
-        return False
-    return math.copysign(1, failed.value) * unanswered.value < _BACKED * abs(failed.value)
-
-
-def _failed_before(deltas: Mapping[str, Difference]) -> str:
-    """Say that as many answers that fail went as messages without any came, or the reverse; "" otherwise.
-
-    Who logs errors no longer has more messages without an answer, and serves as before.
-    """
-    waiting, failed, unanswered = (deltas.get(name) for name in (NO_ANSWER, FAILED, "unanswered"))
-    if waiting is None or failed is None or unanswered is None:
-        return ""
-    way = math.copysign(1, waiting.value)
-    is_other = way * unanswered.value < abs(waiting.value) / 2 <= -way * failed.value
-    return f"{FAILED} {by(failed)}" if is_other else ""
 
 
 def _by_parts(deltas: Mapping[str, Difference], name: str) -> str:
@@ -320,25 +345,6 @@ def _claim(name: str, delta: Difference, adjusted: float, least_change: float, l
     return Claim(change, adjusted, _UNSEEN if (name, change) == (WITH_DOCUMENTS, WORSE) else "")
 
 
-def _weighs(loss: Difference, gain: Difference) -> bool:
-    """Say whether a loss of evidence that is not sure enough to be named may still be what a gain rests on.
-
-    Without a share of the answers a mean moves by no more than that share; doubled, as one of both is an estimate.
-    """
-    return 2 * abs(loss.value) >= abs(gain.value)
-
-
-def _lost(
-    name: str, gain: Difference, lost: list[str], coverages: Mapping[str, Difference], least_change: float
-) -> str:
-    """Say which evidence became less: of this figure, else of any."""
-    told_by = CLARIFICATION_FREE if name in _COMPLAINTS else name
-    own = coverage_name(told_by)
-    if told_by in coverages and _is_loss(own, coverages[told_by], least_change) and _weighs(coverages[told_by], gain):
-        return f"{own} fell"
-    return f"{lost[0]} {'rose' if GUARDS[family(lost[0])] == RISE else 'fell'}" if lost else ""
-
-
 def _beside(deltas: Mapping[str, Difference], primary: str, least_change: float) -> str:
     """Say beside what no ranking is better; "" where nothing of that kind moved."""
     if WASTED in deltas and moved(deltas[WASTED], RISE, least_change):
@@ -353,9 +359,3 @@ def _beside(deltas: Mapping[str, Difference], primary: str, least_change: float)
 def _is_accounted(name: str, deltas: Mapping[str, Difference], changes: Sequence[RecordChange]) -> bool:
     """Say whether what was written down otherwise accounts for how far a figure moved."""
     return name in deltas and any(change.accounts_for(name, deltas[name]) for change in changes)
-
-
-def _is_loss(name: str, delta: Difference, least_change: float) -> bool:
-    """Say whether there is less evidence."""
-    way = GUARDS.get(family(name))
-    return way is not None and moved(delta, way, LEAST.get(name, least_change))

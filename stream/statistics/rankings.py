@@ -1,6 +1,7 @@
 """Rankings: where measures on citations say nothing of what was found, since there was less to rank or to cite."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from turnsignal.stream.statistics.directions import (
     CITATIONS,
@@ -20,6 +21,19 @@ _NEARLY_ALL = 0.9  #: share of answers that cite just what stands first, from wh
 _TWENTIETH = 0.007  #: a twentieth more or fewer documents, on their scale: enough to move a ranking by itself
 _HALF = 0.1  #: half as many, or twice as many, on that scale: so much is no chance, of however few conversations
 _FEWEST_RANKED = 1.5  #: documents per answer, below which most have one and any order is perfect
+
+
+class RankingDoubts(NamedTuple):
+    """Why rankings by citations say nothing of what was found, each "" where they do.
+
+    after, before: of that release; by_place: of the one before, unless users say that it went worse; alike: of either,
+    such as that both found the same.
+    """
+
+    after: str = ""
+    before: str = ""
+    by_place: str = ""
+    alike: str = ""
 
 
 def says_nothing(deltas: Mapping[str, Difference], from_top: float, alike: float) -> str:

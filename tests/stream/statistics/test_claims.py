@@ -10,7 +10,8 @@ from turnsignal.stream.statistics.closing_habit import ClosingHabit
 from turnsignal.stream.statistics.conversation_length import ConversationLength
 from turnsignal.stream.statistics.directions import BY_USERS
 from turnsignal.stream.statistics.intervals import Difference
-from turnsignal.stream.statistics.rankings import cited_by_place, said_nothing, says_nothing
+from turnsignal.stream.statistics.rankings import RankingDoubts, cited_by_place, said_nothing, says_nothing
+from turnsignal.stream.statistics.traffic_shift import TrafficShift
 
 
 def delta(value: float, p: float) -> Difference:
@@ -349,9 +350,11 @@ def test_a_ranking_is_not_worse_than_one_by_the_place_unless_users_say_so() -> N
     assert why == "before, 98% of answers cited just the first of their documents"
     assert cited_by_place((delta(0.4, SURE), 0.8)) == cited_by_place((delta(0.01, 0.4), 0.98)) == ""
     assert cited_by_place(None) == ""
-    found = claims({"nDCG@5": FALL}, {}, "follow_up", 0.01, RANKED, by_place=why)
+    found = claims({"nDCG@5": FALL}, {}, "follow_up", 0.01, RANKED, doubts=RankingDoubts(by_place=why))
     assert (found["nDCG@5"].change, found["nDCG@5"].why) == ("changed", f"not called worse: {why}")
-    unhappy = claims({"nDCG@5": FALL, "follow_up": FALL}, {}, "follow_up", 0.01, RANKED, by_place=why)
+    unhappy = claims(
+        {"nDCG@5": FALL, "follow_up": FALL}, {}, "follow_up", 0.01, RANKED, doubts=RankingDoubts(by_place=why)
+    )
     assert unhappy["nDCG@5"].change == "worse"
 
 
@@ -394,12 +397,12 @@ def test_answers_that_cite_by_the_place_or_get_few_or_the_same_documents_say_not
 
 def test_a_ranking_that_says_nothing_is_not_better_and_other_figures_may_be() -> None:
     deltas = {"nDCG@5": RISE, "compliance": RISE, "cited": FALL}
-    found = claims(deltas, {}, "follow_up", 0.01, RANKED, unranked="all cite the first")
+    found = claims(deltas, {}, "follow_up", 0.01, RANKED, doubts=RankingDoubts("all cite the first"))
     assert (found["nDCG@5"].change, found["nDCG@5"].why) == ("changed", "not called better: all cite the first")
     assert found["compliance"].why == "not called better: cited fell"
     del deltas["cited"]
-    assert claims(deltas, {}, "follow_up", 0.01, RANKED, unranked="so")["compliance"].change == "better"
-    worse = claims({"nDCG@5": FALL}, {}, "follow_up", 0.01, RANKED, unranked="all cite the first")
+    assert claims(deltas, {}, "follow_up", 0.01, RANKED, doubts=RankingDoubts("so"))["compliance"].change == "better"
+    worse = claims({"nDCG@5": FALL}, {}, "follow_up", 0.01, RANKED, doubts=RankingDoubts("all cite the first"))
     assert worse["nDCG@5"].change == "worse"
 
 
@@ -417,14 +420,15 @@ def test_a_primary_of_which_nothing_is_left_is_worse_by_its_coverage() -> None:
 def test_what_moves_with_the_traffic_makes_chance_within_its_parts_look_no_surer() -> None:
     within = {f"nDCG@{i}": delta(0.2, 0.01) if i == 1 else delta(0.01, 0.9) for i in range(1, 6)}
     beside = {f"table.cells{i}": delta(-0.2, 1e-9) for i in range(5)}
-    found = claims({**within, **beside}, {}, "follow_up", 0.01, RANKED, shifted="slack has more", within=within)
+    shift = TrafficShift("slack has more", "platforms", within)
+    found = claims({**within, **beside}, {}, "follow_up", 0.01, RANKED, shift=shift)
     assert (found["nDCG@1"].change, found["nDCG@1"].adjusted) == ("no difference shown", pytest.approx(0.1))
 
 
 def test_beside_traffic_that_moved_a_figure_of_no_part_is_changed_unless_nobody_answered() -> None:
     deltas = {"resolved": FALL, "vote": FALL, "unanswered": RISE, "failed": RISE}
     found = claims(
-        deltas, {}, "resolved", 0.01, RANKED, shifted="60% write Swedish", within={"resolved": FALL}, parts="languages"
+        deltas, {}, "resolved", 0.01, RANKED, shift=TrafficShift("60% write Swedish", "languages", {"resolved": FALL})
     )
     assert {name: claim.change for name, claim in found.items()} == {
         "resolved": "worse",
@@ -437,11 +441,11 @@ def test_beside_traffic_that_moved_a_figure_of_no_part_is_changed_unless_nobody_
 
 def test_answers_in_another_language_than_those_who_came_are_changed_where_the_old_languages_tell_nothing() -> None:
     same, fell = delta(0.0, 1.0), delta(-0.2, 1e-9)
-    moved = {"shifted": "60% write Swedish", "parts": "languages"}
+    shift = TrafficShift("60% write Swedish", "languages")
     for within, verdict in (({"same_language": same}, "changed"), ({"same_language": fell}, "worse"), ({}, "changed")):
-        found = claims({"same_language": fell}, {}, "follow_up", 0.01, RANKED, within=within, **moved)
+        found = claims({"same_language": fell}, {}, "follow_up", 0.01, RANKED, shift=shift._replace(within=within))
         assert found["same_language"].change == verdict
-    assert claims({"same_language": same}, {}, "follow_up", 0.01, RANKED, **moved)["same_language"].change == (
+    assert claims({"same_language": same}, {}, "follow_up", 0.01, RANKED, shift=shift)["same_language"].change == (
         "no difference shown"
     )
 
@@ -581,7 +585,7 @@ def test_a_ranking_is_not_worse_than_one_of_hardly_any_answers(grown: str) -> No
 def test_a_ranking_is_not_worse_than_that_of_one_document_or_of_the_same_ones_for_all() -> None:
     why = said_nothing(None, 1.0)
     assert why == "before, there was hardly anything to rank: 1.0 documents per answer"
-    found = claims({"nDCG@5": FALL}, {}, "follow_up", 0.01, RANKED, ranked_nothing=why)
+    found = claims({"nDCG@5": FALL}, {}, "follow_up", 0.01, RANKED, doubts=RankingDoubts(before=why))
     assert (found["nDCG@5"].change, found["nDCG@5"].why) == ("changed", f"not called worse: {why}")
     alike = said_nothing((delta(0.9, SURE), 0.98), 6.0)
     assert alike == "before, the same few documents came whatever was asked (98% of what was retrieved)"
