@@ -31,6 +31,7 @@ from turnsignal.stream.follow_ups.sentences import (
     swaps,
     tells,
 )
+from turnsignal.stream.text.languages import is_frequent
 from turnsignal.stream.text.patterns import Patterns, options
 from turnsignal.stream.text.wordplay import words_of
 
@@ -44,6 +45,8 @@ SIGNS = ("asked", "confirm", "instructs", "invited", "more", "offer", "service",
 _ASKED, _CONFIRM, _INSTRUCTS, _INVITED, _MORE, _OFFER, _SERVICE, _UNKNOWN = range(8)
 _SUGGESTING = frozenset((_CONFIRM, _OFFER, _SERVICE))  #: signs that a no turns something down
 
+#: a word character in a pattern, or a class that has it
+_WORD_CHARACTERS = re2.compile(r"(\[(?:[^\]\\]|\\.)*?\\w(?:[^\]\\]|\\.)*\]|\\w)")
 _EMPTY = WORDS["empty"]
 _STOCK = _EMPTY | WORDS["wishes"]  #: words that say nothing of a subject
 _NEARBY = WORDS["pointing"] | WORDS["wishes"]  #: words of one who speaks of the answer, or of the question
@@ -69,6 +72,22 @@ def expanded(patterns: Sequence[str], words: Mapping[str, str]) -> str:
     for name, text in words.items():
         pattern = pattern.replace("{" + name + "}", text)
     return pattern
+
+
+def with_all_letters(pattern: str) -> str:
+    r"""Let word characters (`\w`) of a pattern be letters of any language, where RE2 means those of ASCII.
+
+    All that is beyond ASCII, punctuation too: a class of letters alone makes reading twice as slow.
+
+    >>> print(with_all_letters(r"\w+ [\w-]"))
+    [\w\x{80}-\x{10FFFF}]+ [\w\x{80}-\x{10FFFF}-]
+    """
+    parts = _WORD_CHARACTERS.split(pattern)
+    for at, part in enumerate(parts):
+        if at % 2:
+            text = part.replace(r"\w", r"\w\x{80}-\x{10FFFF}")
+            parts[at] = text if text.startswith("[") else f"[{text}]"
+    return "".join(parts)
 
 
 _REMARK = {name: expanded(patterns, TABLE["words"]) for name, patterns in TABLE["remark"].items()}
@@ -308,6 +327,18 @@ class Context:
             return False
         return swaps(self._follow_up, self._exchange.response[: 2 * HEAD].casefold())
 
+    def mistaken(self) -> bool:
+        """Like unasked, without a question at its end, and it names what only the prompt has, and only the response."""
+        if self.asked() or self._follow_up.endswith("?") or not _COMMENTS.isdisjoint(words_of(self._follow_up)):
+            return False
+        sides = [self._only_in(word) for word in words_of(self._follow_up) if _is_subject(word)]
+        return True in sides and False in sides
+
+    def misnamed(self) -> bool:
+        """Like unasked, and the last word is a subject of the response alone."""
+        words = words_of(self._follow_up)
+        return not self.asked() and _is_subject(words[-1]) and self._only_in(words[-1]) is True
+
     def reported(self) -> bool:
         """Like concerning, in the same way: what happened elsewhere says nothing of the answer."""
         return self.concerning() and not self._strays(4)
@@ -384,8 +415,19 @@ class Context:
             return any(f"{mark} not " in self._follow_up for mark in ",;:-–.")
         return any(one == "not" and before not in WORDS["auxiliary"] for before, one in pairwise(words))
 
+    def _only_in(self, word: str) -> bool | None:
+        """Say whether a word is of the response alone (True), of the prompt alone (False), or of both or neither."""
+        stem = word[: max(_STEM, len(word) - 2)]
+        asked = stem in self._exchange.prompt[:HEAD].casefold()
+        given = stem in self._exchange.response[: 4 * HEAD].casefold()
+        return None if asked is given else given
+
     def _find(self, text: str) -> list[int]:
         return self._signs.Match(encode(text.casefold())) or []
+
+
+def _is_subject(word: str) -> bool:
+    return len(word) > 3 and word not in _STOCK and not is_frequent(word)
 
 
 #: The words of `when` in `rules.toml`; what each asks stands in its docstring.
@@ -438,6 +480,8 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "narrowed": Context.narrowed,
     "unstraying": Context.unstraying,
     "swapped": Context.swapped,
+    "mistaken": Context.mistaken,
+    "misnamed": Context.misnamed,
     "reported": Context.reported,
 }
 

@@ -21,9 +21,19 @@ import re2
 
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.errors import ConfigError
-from turnsignal.stream.follow_ups.contexts import CLOSING, HEAD, SIGNS, Context, condition, encode, expanded
+from turnsignal.stream.follow_ups.contexts import (
+    CLOSING,
+    HEAD,
+    SIGNS,
+    Context,
+    condition,
+    encode,
+    expanded,
+    with_all_letters,
+)
 from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.records.scores import Unscored
+from turnsignal.stream.text.client_labels import without_labels
 from turnsignal.stream.text.languages import is_english, is_read, may_be_read
 from turnsignal.stream.text.patterns import NEVER, Patterns, options
 from turnsignal.stream.text.quoted_lines import own_words
@@ -34,7 +44,7 @@ _FEW_ROWS = 30  #: below which the rows of a table are scanned for at once
 _ADDING = ("and", "also")  #: words before a question that is asked beside the one before
 _FEW = 4  #: words of a message that may ask the prompt again though most are misspelt
 
-VERSION = 17  #: raised when a rule changes what it says; part of the suite's fingerprint
+VERSION = 18  #: raised when a rule changes what it says; part of the suite's fingerprint
 
 
 class FollowUp(StrEnum):
@@ -325,7 +335,8 @@ class FollowUpRules:
         rules = []
         for row in rows:
             for key, patterns in written.items():
-                patterns.append(expanded(row.get(key, (NEVER,)), words))
+                pattern = expanded(row.get(key, (NEVER,)), words)
+                patterns.append(with_all_letters(pattern) if key == "others" else pattern)
             label = FollowUp(row["label"])
             hint = row.get("hint", label is not FollowUp.ADJUSTMENT)
             closes = row.get("closes", label is FollowUp.THANKS)
@@ -350,8 +361,13 @@ def _load(name: str) -> dict[str, Any]:
 
 
 def _unquoted(exchange: Exchange) -> Exchange:
-    """Leave out what messages quote of the answers, as e-mail does beneath each reply, and what logs escape in them."""
+    """Leave out what messages quote of answers, as e-mail does beneath each reply, and what logs and clients add."""
     prompt, follow_up, before = map(own_words, (exchange.prompt, exchange.follow_up, exchange.before))
+    prompt, follow_up, before = (
+        without_labels(prompt, follow_up),
+        without_labels(follow_up, prompt),
+        without_labels(before, follow_up),
+    )
     if follow_up is exchange.follow_up and prompt is exchange.prompt and before is exchange.before:
         return exchange  # as nearly all are
     return Exchange(prompt, exchange.response, follow_up, before)

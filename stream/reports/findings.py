@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from turnsignal.stream.records.scores import CLARIFICATION_FREE
+from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, Unscored
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
 from turnsignal.stream.reports.release_figures import BOTH, LANGUAGES, PLATFORMS, WITHIN
 from turnsignal.stream.reports.release_order import BY_CONVERSATIONS, BY_NAME
@@ -293,7 +293,14 @@ def _users(summary: Mapping[str, Any]) -> Iterator[Finding]:
     free = [row for row in summary["scores"] if row["scorer"] == CLARIFICATION_FREE and row["n"]]
     if n := sum(row["n"] for row in free):
         share = 1 - sum(row["mean"] * row["n"] for row in free) / n
-        yield Finding("note", f"users had to clarify in {share_of(share)} of {n:,} follow-ups that were read")
+        unknown = sum(
+            row.get("unscored", {}).get(Unscored.NO_SIGNAL, 0)
+            for row in summary["scores"]
+            if row["scorer"] == FOLLOW_UP
+        )
+        beside = f"; no rule recognises what {unknown:,} of them say" if unknown else ""
+        sentence = f"users had to clarify in {share_of(share)} of {n:,} follow-ups in languages that are read{beside}"
+        yield Finding("note", sentence)
     outcomes: Counter[str] = Counter()
     for row in summary.get("outcomes", ()):
         outcomes[row["outcome"]] += row["n"]

@@ -11,8 +11,10 @@ from turnsignal.stream.statistics.directions import (
     FREE_CONVERSATIONS,
     GUARDS,
     LEAST,
+    LEFTOVERS,
     NO_ANSWER,
     RISE,
+    SHORT_FIRST,
     WITH_DOCUMENTS,
     coverage_name,
     family,
@@ -50,9 +52,10 @@ def less_evidence(
 
 
 def accounted_for(deltas: Mapping[str, Difference], unheard: Difference | None, least_change: float) -> set[str]:
-    """Return the losses that are none, since fewer answers fail.
+    """Return the losses that are none, since fewer answers fail, or show what was meant for a program.
 
-    Silence may stand in the place of failing answers; and whoever is answered thanks, which gets no documents.
+    Silence may stand in the place of failing answers; whoever is answered thanks, which gets no documents; and without
+    what a model thinks aloud answers are shorter.
     """
     fallen = {
         name: -deltas[name].value
@@ -64,6 +67,9 @@ def accounted_for(deltas: Mapping[str, Difference], unheard: Difference | None, 
         accounted.add("silent")
     if WITH_DOCUMENTS in deltas and fallen.get(FAILED, 0.0) >= abs(deltas[WITH_DOCUMENTS].value):
         accounted.add(WITH_DOCUMENTS)
+    leftovers, short = deltas.get(LEFTOVERS), deltas.get(SHORT_FIRST)
+    if leftovers is not None and short is not None and moved(leftovers, FALL, max(least_change, short.value)):
+        accounted.add(SHORT_FIRST)
     return accounted
 
 

@@ -116,6 +116,36 @@ def test_what_does_not_fit_or_is_not_clear_is_a_clarification(follow_up: str) ->
         "como assim?",
         "hoe bedoel je?",
         "maar ik heb geen sleutel",
+        # what comes contradicts itself, or what others say
+        "was denn nun?",
+        "vorhin haben Sie was anderes gesagt",
+        "erst ja, dann nein?",
+        "¿en qué quedamos?",
+        "tu viens de dire le contraire",
+        "auf der Website steht was anderes",
+        "in der App steht aber 40",
+        "letzte Woche hieß es noch 25 Euro",
+        "der Kollege am Schalter sagte 40",
+        "op de website staat iets anders",
+        "nel sito c'è scritto 30",
+        "en la factura pone otra cosa",
+        # it is cut off
+        "der Rest fehlt",
+        "der Text hört mittendrin auf",
+        "la respuesta sale cortada",
+        "la réponse est tronquée",
+        "il testo è tagliato",
+        "het antwoord is afgekapt",
+        # it lectures
+        "die Belehrung können Sie sich sparen",
+        "reden Sie nicht mit mir wie mit einem Kind",
+        "pas besoin de leçon de morale",
+        # it is something else
+        "das ist doch die Rechnungsadresse, ich brauche die Lieferadresse",
+        "ich sagte Lieferadresse",
+        "j'ai dit livraison",
+        "pas le bon document",
+        "den Menüpunkt gibt's bei mir nicht",
     ],
 )
 def test_not_understanding_and_objecting_are_read_in_other_languages(follow_up: str) -> None:
@@ -128,6 +158,13 @@ def test_not_understanding_and_objecting_are_read_in_other_languages(follow_up: 
         "I don't have any questions",
         "Ich habe keine weiteren Fragen",
         "das klingt aber gut",
+        "und wo steht das auf dem Bescheid?",
+        "ok, hat geklappt, vorher stand da noch 30",
+        "j'ai demandé à mon mari, il veut savoir aussi pour l'email",
+        "mein Kollege sagt er hat zwei Adressen, geht das?",
+        "My colleague says she has two profiles, how does that work?",
+        "oui ou non pour la facture aussi ?",
+        "nur die Antwort per E-Mail oder auch per Post?",
         "pero está bien así",
         "Comment ça marche ?",
         "okay, I'll return it then",
@@ -136,3 +173,37 @@ def test_not_understanding_and_objecting_are_read_in_other_languages(follow_up: 
 )
 def test_what_only_sounds_like_it_is_no_clarification(follow_up: str) -> None:
     assert not read(follow_up, response=ANSWER + " Let me know if you have any questions.").clarification
+
+
+GARAGE, FLAT = "Was kostet eine Garage im Monat?", "Guten Tag, Frau Kowalski! Eine Wohnung kostet 700 Euro [doc_2]."
+
+
+@pytest.mark.parametrize(
+    "follow_up",
+    [
+        "Garage, nicht Wohnung",
+        "das gilt für Wohnungen, ich brauche Garagen",
+        "I asked about the garage, this is a wohnung",
+        "ich heiße nicht Kowalski",
+        "I'm not Kowalski",
+        "je ne suis pas Kowalski",
+        "wieso denn Wohnung?",
+        "wie kommen Sie auf Wohnung?",
+    ],
+)
+def test_what_only_the_answer_speaks_of_is_held_against_it(follow_up: str) -> None:
+    assert read(follow_up, GARAGE, FLAT).clarification
+
+
+@pytest.mark.parametrize(
+    ("follow_up", "response"),
+    [
+        ("ich bin nicht sicher", FLAT),
+        ("wieso denn Garage?", FLAT),
+        ("warum Wohnung?", FLAT),
+        ("ich brauche die Garage ab Mai", "Eine Garage kostet 70 Euro [doc_2]."),
+        ("ich heiße nicht Kowalski", "Eine Garage kostet 70 Euro [doc_2]."),
+    ],
+)
+def test_what_the_answer_need_not_know_is_not(follow_up: str, response: str) -> None:
+    assert not read(follow_up, GARAGE, response).clarification

@@ -100,6 +100,14 @@ def test_nothing_is_better_where_the_evidence_became_less(lost: str, change: Dif
     assert claims({"nDCG@5": FALL, lost: change}, {}, "follow_up", 0.01, ())["nDCG@5"].change == "worse"
 
 
+def test_answers_that_are_shorter_without_what_a_model_thinks_aloud_hold_nothing_back() -> None:
+    deltas = {"clarification_free": RISE, "short_first_answers": delta(0.15, 1e-9)}
+    shorter = claims({**deltas, "answers_with_leftovers": delta(-0.1, 1e-9)}, {}, "follow_up", 0.01, ())
+    assert shorter["clarification_free"].change == "changed"
+    mended = claims({**deltas, "answers_with_leftovers": delta(-0.6, 1e-9)}, {}, "follow_up", 0.01, ())
+    assert (mended["clarification_free"].change, mended["answers_with_leftovers"].change) == ("better", "better")
+
+
 @pytest.mark.parametrize(
     ("loss", "verdict"),
     [

@@ -1,0 +1,90 @@
+"""Client labels: what a client writes before or behind each message of a user, such as a speaker, a time or a page.
+
+Whatever stands before both of two messages of one conversation is the client's: `User: `, `[Web 10:22] `,
+`Page: /products/12` on a line of its own, `<context>…</context>`, a file's name, or one last paragraph that tells the
+assistant how to answer. What users say begins behind it.
+"""
+
+import re
+
+_READ = 1_000  #: characters at the beginning of a message in which labels are looked for
+_MOST = 4  #: labels before a message
+_BRACKET = re.compile(r"\s*\[[^\[\]\n]{1,80}\](?!\()[ \t]*\n?(?=\s*\S)")
+_ELEMENT = re.compile(r"\s*<(\w[\w-]{0,30})\b[^<>\n]{0,200}>[^<]{0,600}</\1>\s*(?=\S)")
+_KEY = re.compile(r"\s*([^\W\d_][\w .-]{0,30}):[ \t]+(?=\S)")
+_FILE = re.compile(
+    r"\W{0,4}[\w(][\w (),.-]{0,80}\.(?:jpe?g|png|heic|webp|gif|pdf|docx?|xlsx?|txt|csv|log|mp4|mov)\W{0,4}\n"
+)
+#: what users write before what went wrong
+_OWN = frozenset(
+    (
+        "error",
+        "exception",
+        "warning",
+        "problem",
+        "issue",
+        "bug",
+        "fehler",
+        "erreur",
+        "errore",
+        "erro",
+        "fout",
+        "problema",
+    )
+)
+_LAST = 10  #: characters that a paragraph has at least to be no word of leave
+
+
+def without_labels(text: str, other: str) -> str:
+    """Return a message without the labels that another one of its conversation has, too; the same text without any.
+
+    >>> without_labels("User: thanks!", "User: How do I pay?"), without_labels("Note: thanks!", "How do I pay?")
+    ('thanks!', 'Note: thanks!')
+    """
+    for _ in range(_MOST):
+        shorter = _without_one(text, other)
+        if shorter is None:
+            break
+        text, other = shorter
+    return _without_last(text, other)
+
+
+def _without_one(text: str, other: str) -> tuple[str, str] | None:
+    mine, others = text[:_READ], other[:_READ]
+    if mine[:1].isalpha() and ":" not in mine[:40] and "\n" not in mine:
+        return None  # as nearly all are
+    for pattern in (_BRACKET, _ELEMENT):
+        here, there = pattern.match(mine), pattern.match(others)
+        if here and there:
+            return (text[here.end() :], other[there.end() :]) if here.groups() == there.groups() else None
+    if "\n" in mine and (file := _FILE.match(mine)):
+        return text[file.end() :], other
+    here, there = _KEY.match(mine), _KEY.match(others)
+    if not (here and there) or here[1] != there[1] or here[1].casefold() in _OWN:
+        return None
+    ends = _end_of_value(text, here.end()), _end_of_value(other, there.end())
+    values = text[here.end() : ends[0]].strip(), other[there.end() : ends[1]].strip()
+    is_field = all(end < len(of) for end, of in zip(ends, (text, other), strict=True)) and (
+        values[0] == values[1] or not any(map(_has_words, values))
+    )
+    if is_field:
+        return text[ends[0] :].lstrip(), other[ends[1] :].lstrip()
+    label = "\n" + here[0].strip()  # before each of several messages
+    return text[here.end() :].replace(label, "\n"), other[there.end() :].replace(label, "\n")
+
+
+def _end_of_value(text: str, start: int) -> int:
+    """Return where a line ends, or the text where nothing stands beneath."""
+    end = text.find("\n", start, start + _READ)
+    return len(text) if end < 0 or not text[end : end + _READ].strip() else end
+
+
+def _has_words(value: str) -> bool:
+    return any(map(str.isspace, value))
+
+
+def _without_last(text: str, other: str) -> str:
+    """Leave out the last paragraph where both have the same behind another one."""
+    first, _, last = text.rpartition("\n\n")
+    above, _, theirs = other.rpartition("\n\n")
+    return first if last == theirs and len(last) >= _LAST and first.strip() and above.strip() else text

@@ -1,0 +1,47 @@
+"""Client labels: what a client writes around each message is told from what users say."""
+
+import pytest
+
+from turnsignal.stream.conversations.exchanges import Exchange
+from turnsignal.stream.follow_ups.rules import FollowUpRules
+from turnsignal.stream.text.client_labels import without_labels
+
+RULES = FollowUpRules()
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "own"),
+    [
+        ("User: thanks!", "User: How do I pay?", "thanks!"),
+        ("[10:22] thanks", "[10:20] how do I pay?", "thanks"),
+        ("[Web] [app 4.2 | job 8] and Rome?", "[Web] [app 4.2 | job 7] how?", "and Rome?"),
+        ("Page: /a/13\nthanks", "Page: /a/12\nhow do I pay?", "thanks"),
+        ("Plan: pro plus\nthanks", "Plan: pro plus\nhow do I pay?", "thanks"),
+        ("<context>device=1</context>\nthanks", "<context>device=2</context>\nhow?", "thanks"),
+        ("User: one\nUser: two", "User: how?", "one\n two"),
+        ("User: it is\nstill red", "User: how do I\nreset it?", "it is\nstill red"),
+        ("📎 IMG_1234.jpg\nthanks", "how do I pay?", "thanks"),
+        ("thanks\n\nAnswer in their language.", "how?\n\nAnswer in their language.", "thanks"),
+        ("[Web] [my page](http://a.test) is gone", "[Web] how?", "[my page](http://a.test) is gone"),
+        # what only one of both has, or users write themselves
+        ("Note: it is red", "How do I pay?", "Note: it is red"),
+        ("[1] is wrong", "How do I pay?", "[1] is wrong"),
+        ("Error: 503", "Error: 404", "Error: 503"),
+        ("https://a.test: gone", "https://a.test: what is it?", "https://a.test: gone"),
+        ("thanks\n\nBye!", "how?\n\nBye!", "thanks\n\nBye!"),
+        ("User: ", "User: ", "User: "),
+        ("", "", ""),
+    ],
+)
+def test_what_both_messages_have_around_them_is_the_clients(text: str, other: str, own: str) -> None:
+    assert without_labels(text, other) == own
+
+
+@pytest.mark.parametrize(
+    "label", ["User: ", "Anna: ", "[Web] ", "[10:22] ", "Page: /a/12\n", "<context>a=1</context>\n"]
+)
+@pytest.mark.parametrize("message", ["thanks!", "and for two?", "that's wrong", "How do I reset the pump?", "no"])
+def test_a_follow_up_is_read_the_same_behind_a_label(label: str, message: str) -> None:
+    asked, answer = "How do I reset the pump?", "Hold the red key for five seconds [doc_1]."
+    plain = RULES.read(Exchange(asked, answer, message))
+    assert RULES.read(Exchange(label + asked, answer, label + message)) == plain
