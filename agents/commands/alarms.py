@@ -22,9 +22,10 @@ def alarms(paths: tuple[Path, ...], *, rules: Path | None, known: Path | None, t
     """Say which alerts would have fired, when, and with how much evidence.
 
     PATHS are directories of `replay --alerts`, or files of the topic of series that `export` wrote. The detectors are
-    those of `worker watch`, so the incidents are those that opened live. With --known, says which known incidents
-    would have been detected, how late, and which of those detected nobody knows. A record that is none is set aside and
-    named, as the worker does.
+    those of `worker watch`, so the incidents are those that opened live. Says how many series were watched, which were
+    not, and why: none is before it has 1,000 values and a day. With --known, says which known incidents would have been
+    detected, how late, and which of those detected nobody knows. A record that is none is set aside and named, as the
+    worker does.
     """
     import os
 

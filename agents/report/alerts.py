@@ -7,10 +7,13 @@ from rich.text import Text
 
 from turnsignal.agents.report.escaping import plain
 from turnsignal.stream.detection.backtest import MAX_SERIES
+from turnsignal.stream.detection.baseline import LEAST_KNOWN
 from turnsignal.stream.detection.detector import DAY, PAGE, TICKET
 from turnsignal.stream.detection.known_incidents import MatchedIncidents, Tried
+from turnsignal.stream.detection.wording import format_time
 
 SHOWN = 20  #: incidents; summary.json has them all
+_SHORT = 3  # series that were not watched; summary.json has them all
 
 
 def format_alerts(summary: Mapping[str, Any]) -> Iterator[Text]:
@@ -19,9 +22,9 @@ def format_alerts(summary: Mapping[str, Any]) -> Iterator[Text]:
     if alerts is None:
         return
     days, pages, tickets = alerts["days"], alerts[PAGE], alerts[TICKET]
-    yield Text(f"{pages:,} pages and {tickets:,} tickets would have fired in {days:.1f} days.")
-    if days <= 1.0:
-        yield Text("No alarm opens before a series is known for a day, and has 1,000 values.")
+    if alerts["series"]["watched"]:
+        yield Text(f"{pages:,} pages and {tickets:,} tickets would have fired in {days:.1f} days.")
+    yield Text(_describe_series(alerts["series"]))
     if alerts["unwatched"]:
         yield Text(f"{alerts['unwatched']:,} values were of series beyond {MAX_SERIES:,}, which nobody watches.")
     if decided := alerts.get("decisions"):
@@ -34,6 +37,30 @@ def format_alerts(summary: Mapping[str, Any]) -> Iterator[Text]:
     yield Text()
 
 
+def _describe_series(series: Mapping[str, Any]) -> str:
+    """Say how many series were watched, and how many were not, and why."""
+    watched, short = series["watched"], series["not_watched"]
+    if not watched and not short:
+        return "No series was watched, so nothing could fire: there was none to watch."
+    named = [_describe_short(each) for each in short[:_SHORT]]
+    if len(short) > _SHORT:
+        named.append(f"and {len(short) - _SHORT:,} more")
+    why = f"fewer than {LEAST_KNOWN:,} values, or a day, before the end ({', '.join(named)})"
+    if not watched:
+        return f"No series was watched, so nothing could fire: {why}."
+    begun = f"1 series was watched, from {format_time(series['from'])} on"
+    if watched > 1:
+        begun = f"{watched:,} series were watched, the first from {format_time(series['from'])} on"
+    not_watched = f"{len(short):,} {'was' if len(short) == 1 else 'were'} not, so nothing could fire there: {why}"
+    return f"{begun}; {not_watched}." if short else f"{begun}."
+
+
+def _describe_short(short: Mapping[str, Any]) -> str:
+    lane = f" (lane {short['lane']})" if short["lane"] else ""
+    who = f"{plain(short['scorer'], 60)} of {plain(short['assistant'], 60)}{lane}"
+    return f"{who}: {short['values']:,} values in {short['days']:.1f} days"
+
+
 def format_refused(alerts: Mapping[str, Any]) -> Iterator[Text]:
     """Name the records that were set aside, the first of them with file, line and reason."""
     if refused := alerts.get("refused"):
@@ -44,11 +71,21 @@ def format_refused(alerts: Mapping[str, Any]) -> Iterator[Text]:
 def format_known(matched: MatchedIncidents) -> Iterator[Text]:
     """Say which known incidents would have raised an alert, and how late."""
     of = len(matched.hits) + len(matched.misses)
-    yield Text(f"{len(matched.hits):,} of {of:,} known incidents would have raised an alert.", style="bold")
+    if matched.unwatched:
+        late = f"{len(matched.unwatched):,} known incidents began before any series of their assistants was watched:"
+        yield Text(f"{late} these say nothing, as what is usual was not known yet.", style="bold")
+    if of or not matched.unwatched:
+        others = "other " if matched.unwatched else ""
+        yield Text(f"{len(matched.hits):,} of {of:,} {others}known incidents would have raised an alert.", style="bold")
     for hit in matched.hits[:SHOWN]:
         tier, hours = hit.incident.tier, hit.delay / DAY * 24
         yield Text(f"  {plain(hit.known.name, 80)}: {tier} after {hours:.1f} hours ({hit.incident.id})")
-    for word, these in (("missed", matched.misses), ("not in this recording", matched.outside)):
+    without = (
+        ("missed", matched.misses),
+        ("not watched yet", matched.unwatched),
+        ("not in this recording", matched.outside),
+    )
+    for word, these in without:
         for known in these[:SHOWN]:
             yield Text(f"  {plain(known.name, 80)}: {word}")
     tickets = len(matched.false) - matched.false_pages
@@ -57,6 +94,8 @@ def format_known(matched: MatchedIncidents) -> Iterator[Text]:
 
 def format_tried(tried: Sequence[Tried]) -> Iterator[Text]:
     """Say which setting has at most one false page in 30 days, and what it costs."""
+    if not tried:
+        yield Text("No setting of alerts.assistants was tried, as no series was watched.")
     for each in tried:
         yield Text(
             f"alerts.assistants = {each.assistants:,}: {each.false_pages:,} false pages, {each.false_per_month:.1f} in"

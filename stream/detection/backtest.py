@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from turnsignal.stream.detection.detector import PAGE, RETENTION, TICKET, Detector
 from turnsignal.stream.detection.incidents import CLOSES, Incidents, SeriesKey, newest
 from turnsignal.stream.detection.policy import AlertPolicy
+from turnsignal.stream.detection.watched_series import SeriesFollowed, WatchedSeries
 from turnsignal.stream.records.decisions import Decision
 from turnsignal.stream.records.observations import Row, read_observations
 from turnsignal.stream.records.regressions import FORGOTTEN, Incident
@@ -42,7 +43,7 @@ class BackTest(NamedTuple):
 
     unwatched: observations of series for which there was no room; rows: how many there were; first, last: event times;
     decided: decisions of operators, and those of them that were about nothing here; refused: how many records were
-    none, and the first of them by source.
+    none, and the first of them by source; series: which of those that there was room for were watched, from when on.
     """
 
     incidents: list[Incident]
@@ -52,6 +53,7 @@ class BackTest(NamedTuple):
     last: float
     decided: tuple[int, int] = (0, 0)
     refused: tuple[int, tuple[RefusedRecord, ...]] = (0, ())
+    series: WatchedSeries = WatchedSeries()
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON has it: incidents with all that they say, and in words."""
@@ -60,6 +62,7 @@ class BackTest(NamedTuple):
             "rows": self.rows,
             "days": round((self.last - self.first) / 86_400.0, 3) if self.rows else 0.0,
             "unwatched": self.unwatched,
+            "series": self.series.as_json(),
             **({"decisions": {"heard": total, "about_nothing": idle}} if total else {}),
             **{tier: sum(incident.tier == tier for incident in self.incidents) for tier in (PAGE, TICKET)},
             "incidents": [incident.as_json() for incident in self.incidents],
@@ -75,7 +78,7 @@ def back_test(
     are put into the order of their times; decisions: what operators said meanwhile, in their order.
     A record that is none is set aside, as live. Raises ValueError where no record is one.
     """
-    watched, refusals = _WatchedSeries(policy), _Refusals()
+    watched, refusals = _Detectors(policy), _Refusals()
     rows, first, last, idle = 0, float("inf"), float("-inf"), 0
     waiting = deque(decisions)
     total = len(waiting)
@@ -90,11 +93,12 @@ def back_test(
     idle += sum(not watched.decide(decision) for decision in waiting)
     refused = refusals.count, tuple(sorted(refusals.first))
     incidents = list(newest(watched.written).values())
-    return BackTest(incidents, rows, watched.unwatched, first, last, (total, idle), refused)
+    series = watched.end()
+    return BackTest(incidents, rows, watched.unwatched, first, last, (total, idle), refused, series)
 
 
-class _WatchedSeries:
-    """The series of a back-test, as a partition of the watch app keeps them, and the incidents that they made."""
+class _Detectors:
+    """The detectors of a back-test, as a partition of the watch app keeps them, and the incidents that they made."""
 
     def __init__(self, policy: AlertPolicy) -> None:
         self.written: list[Incident] = []
@@ -102,6 +106,7 @@ class _WatchedSeries:
         self._now = float("-inf")
         self._policy = policy
         self._incidents = Incidents(policy)
+        self._followed = SeriesFollowed()
         self._detectors: OrderedDict[SeriesKey, tuple[Detector, float]] = OrderedDict()  # with when it was fed last
 
     def decide(self, decision: Decision) -> bool:
@@ -130,6 +135,12 @@ class _WatchedSeries:
             detector = Detector() if known is None else known[0]
             self._detectors[series] = detector, now
             self.written += self._incidents.observe(series, detector, row.version, observation)
+            self._followed.update(series, detector)
+
+    def end(self) -> WatchedSeries:
+        """Return which series were watched."""
+        left = ((series, detector) for series, (detector, _) in self._detectors.items())
+        return self._followed.result(left, self._policy.paging)
 
     def _expire_unfed(self, now: float) -> None:
         """Forget the series that nobody has fed for long, as live."""
@@ -138,6 +149,7 @@ class _WatchedSeries:
             if now - fed <= RETENTION:
                 return
             del self._detectors[series]
+            self._followed.end(series, detector)
             self.written += self._incidents.close(series, detector.alarms.values(), now, FORGOTTEN)
 
 

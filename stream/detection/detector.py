@@ -166,6 +166,11 @@ class Detector(msgspec.Struct, array_like=True):
             baseline.learn(value, time, now, shortfall, n, before)
         return opened
 
+    @property
+    def is_watching(self) -> bool:
+        """Whether it knows what is usual, and has compared a value with it."""
+        return bool(self.versions)  # as many are known as were compared
+
     def relearn(self) -> None:
         """Take the present level for the usual one: what was learned is forgotten, and every alarm is closed."""
         self.baseline, self.lower, self.higher = Baseline(), Evidence(), Evidence()

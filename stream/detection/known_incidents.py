@@ -45,12 +45,14 @@ class Hit(NamedTuple):
 class MatchedIncidents(NamedTuple):
     """Known incidents beside those of a back-test.
 
-    misses: known and not detected; outside: known, but not of the time of the recording; false: detected, tier by
-    tier, and not known.
+    misses: known, and not detected though series were watched; unwatched: known, but none of their assistants' series
+    was watched when they began; outside: known, but not of the time of the recording; false: detected, tier by tier,
+    and not known.
     """
 
     hits: list[Hit]
     misses: list[KnownIncident]
+    unwatched: list[KnownIncident]
     outside: list[KnownIncident]
     false: list[Incident]
 
@@ -64,6 +66,7 @@ class MatchedIncidents(NamedTuple):
         return {
             "hits": [{**hit.known._asdict(), "id": hit.incident.id, "delay": round(hit.delay, 3)} for hit in self.hits],
             "misses": [known._asdict() for known in self.misses],
+            "unwatched": [known._asdict() for known in self.unwatched],
             "outside": [known._asdict() for known in self.outside],
             "false": [incident.id for incident in self.false],
             "false_pages": self.false_pages,
@@ -72,17 +75,19 @@ class MatchedIncidents(NamedTuple):
 
 def match_incidents(test: BackTest, known: Iterable[KnownIncident]) -> MatchedIncidents:
     """Say which known incidents would have raised an alert, and which alerts are of none of them."""
-    matched = MatchedIncidents([], [], [], [])
+    matched = MatchedIncidents([], [], [], [], [])
     every = sorted(known, key=lambda incident: incident.began)
     for incident in every:
         if not test.first <= incident.began <= test.last:
             matched.outside.append(incident)
             continue
         opened = min(filter(incident.explains, test.incidents), key=lambda one: one.opened, default=None)
-        if opened is None:
+        if opened is not None:
+            matched.hits.append(Hit(incident, opened, opened.opened - incident.began))
+        elif test.series.covers(incident.assistant, incident.began):
             matched.misses.append(incident)
         else:
-            matched.hits.append(Hit(incident, opened, opened.opened - incident.began))
+            matched.unwatched.append(incident)
     matched.false.extend(one for one in test.incidents if not any(incident.explains(one) for incident in every))
     return matched
 
@@ -104,11 +109,13 @@ def find_quiet(run: Callable[[int], BackTest], known: Sequence[KnownIncident]) -
     """Try settings, the least quiet first, until one has one false page in 30 days of this history at most.
 
     run: back-tests with so many assistants in the promise. A history shorter than 30 days proves little: a single false
-    page in it is more than one in 30 days.
+    page in it is more than one in 30 days. One in which no series is watched proves nothing, and nothing is tried.
     """
     tried: list[Tried] = []
     for assistants in ASSISTANTS:
         test = run(assistants)
+        if not test.series.began:
+            break
         matched = match_incidents(test, known)
         days = max((test.last - test.first) / DAY, 1.0) if test.rows else 1.0
         pages = matched.false_pages

@@ -13,9 +13,9 @@ _LONG = 3_600.0  # seconds
 
 def describe_incident(incident: Incident) -> Iterator[str]:
     """Describe in lines what happened, and what the evidence was."""
-    end = "" if incident.closed is None else f", {incident.closed_by} by {_clock(incident.closed)}"
+    end = "" if incident.closed is None else f", {incident.closed_by} by {format_time(incident.closed)}"
     part = f" (lane {incident.lane})" if incident.lane else ""
-    yield f"{_clock(incident.opened)}  {_tier(incident)}  {_short(incident.assistant)}{part}{end}  [{incident.id}]"
+    yield f"{format_time(incident.opened)}  {_tier(incident)}  {_short(incident.assistant)}{part}{end}  [{incident.id}]"
     for change in incident.changes:
         yield f"    {change.scorer}: {describe_change(change)}; {change.meaning}"
         yield f"      {change.promise}"
@@ -33,7 +33,7 @@ def describe_change(change: ScorerChange) -> str:
     """Describe a change in numbers: lower, from 0.80 to 0.70 (−0.10, 95 % −0.13 to −0.07), 400 values since …"""
     bounds = f"{signed(change.change, 2)}, 95 % {signed(change.low, 2)} to {signed(change.high, 2)}"
     moved = f"from {change.before:.2f} to {change.after:.2f} ({bounds})"
-    since = f"{change.n:,} values since {_clock(change.since)}"
+    since = f"{change.n:,} values since {format_time(change.since)}"
     if change.scope == VERSION:
         between = f"in {_short(change.version) or 'none'} than in {_short(change.replaces or '') or 'none'}"
         return f"{change.direction} {between}, {moved}, {since}"
@@ -43,14 +43,15 @@ def describe_change(change: ScorerChange) -> str:
 def _tier(incident: Incident) -> str:
     """Name the tier, and since when where it became a page long after it was opened."""
     raised = min((change.called for change in incident.changes if change.tier == PAGE), default=incident.opened)
-    return incident.tier if raised <= incident.opened + _LONG else f"{TICKET}, {PAGE} from {_clock(raised)}"
+    return incident.tier if raised <= incident.opened + _LONG else f"{TICKET}, {PAGE} from {format_time(raised)}"
 
 
 def _short(name: str) -> str:
     return name if len(name) <= _SHOWN else f"{name[: _SHOWN - 1]}…"
 
 
-def _clock(time: float) -> str:
+def format_time(time: float) -> str:
+    """Write an event time to the minute."""
     try:
         return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M UTC")
     except (ValueError, OverflowError, OSError):  # a year that no calendar has

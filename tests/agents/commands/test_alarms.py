@@ -86,6 +86,22 @@ def test_a_record_that_is_none_is_set_aside_with_its_line_and_the_rest_is_read(r
     assert as_json(batches.parent)["refused"]["first"][0].startswith(f"{batches / '00.jsonl'}:3: ")
 
 
+def test_a_recording_too_short_to_watch_anything_says_so_instead_of_how_many_alerts_fired(
+    replayed: Path, tmp_path: Path
+) -> None:
+    turns = (replayed / "turns.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "turns.jsonl").write_bytes(b"".join(turns[:600]))
+    replay_files([tmp_path / "turns.jsonl"], tmp_path / "out", Suite(), NOW, workers=1, alerts=True)
+    text = " ".join(alarms(tmp_path / "out", "--tune").output.split())
+    assert text.startswith("No series was watched, so nothing could fire: fewer than 1,000 values, or a day, before")
+    assert "would have fired" not in text
+    assert "No setting of alerts.assistants was tried, as no series was watched." in text
+    series = as_json(tmp_path / "out")["series"]
+    assert (series["watched"], series["from"]) == (0, None)
+    assert {short["scorer"] for short in series["not_watched"][:3]} == {"compliance", "nDCG@5", "follow_up"}
+    assert all(short["values"] < 1_000 and short["days"] < 1.0 for short in series["not_watched"])
+
+
 @pytest.mark.slow
 def test_known_incidents_are_hits_misses_or_outside_with_their_delay(replayed: Path, tmp_path: Path) -> None:
     (incident,) = as_json(replayed / "out")["incidents"]
@@ -97,12 +113,15 @@ def test_known_incidents_are_hits_misses_or_outside_with_their_delay(replayed: P
     known.write_bytes(b"\n".join(map(orjson.dumps, lines)))
     matched = as_json(replayed / "out", "--known", known)["known"]
     assert [(hit["name"], hit["id"], hit["delay"]) for hit in matched["hits"]] == [("format", incident["id"], 7_200)]
-    assert [(miss["name"], past["name"]) for miss, past in zip(matched["misses"], matched["outside"], strict=True)] == [
-        ("sales", "long ago")
+    assert [[known["name"] for known in matched[key]] for key in ("misses", "unwatched", "outside")] == [
+        [],
+        ["sales"],
+        ["long ago"],
     ]
     assert matched["false"] == []
     text = " ".join(alarms(replayed / "out", "--known", known, "--tune").output.split())
-    assert "1 of 2 known incidents would have raised an alert." in text
+    assert "1 known incidents began before any series of their assistants was watched" in text
+    assert "1 of 1 other known incidents would have raised an alert." in text
     assert "format: page after 2.0 hours" in text
     assert "alerts.assistants = 1: 0 false pages" in text
 

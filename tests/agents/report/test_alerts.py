@@ -2,9 +2,11 @@
 
 from typing import Any
 
-from turnsignal.agents.report.alerts import SHOWN, format_alerts
+from turnsignal.agents.report.alerts import SHOWN, format_alerts, format_known, format_tried
 from turnsignal.stream.detection.backtest import BackTest
 from turnsignal.stream.detection.detector import PAGE
+from turnsignal.stream.detection.known_incidents import KnownIncident, find_quiet, match_incidents
+from turnsignal.stream.detection.watched_series import ShortSeries, WatchedSeries
 from turnsignal.stream.detection.wording import describe_incident
 from turnsignal.stream.records.regressions import OPENED, Incident, ScorerChange
 
@@ -37,8 +39,17 @@ def incident(assistant: str = "support", version: str = "v2") -> Incident:
     return opened
 
 
-def lines(*incidents: Incident, unwatched: int = 0, days: float = 30.0) -> list[str]:
-    summary: dict[str, Any] = {"alerts": BackTest(list(incidents), 9, unwatched, 0.0, days * 86_400.0).as_json()}
+DAY = 86_400.0
+WATCHED = WatchedSeries({("support", 0, "nDCG@5"): DAY, ("search", 0, "nDCG@5"): 2.0 * DAY})
+SHORT = tuple(ShortSeries("billing", n, "nDCG@5", 320 - n, 2.5) for n in range(5))
+
+
+def history(*incidents: Incident, series: WatchedSeries = WATCHED, unwatched: int = 0) -> BackTest:
+    return BackTest(list(incidents), 9, unwatched, 0.0, 30.0 * DAY, series=series)
+
+
+def lines(*incidents: Incident, series: WatchedSeries = WATCHED, unwatched: int = 0) -> list[str]:
+    summary: dict[str, Any] = {"alerts": history(*incidents, series=series, unwatched=unwatched).as_json()}
     return [line.plain for line in format_alerts(summary)]
 
 
@@ -46,6 +57,7 @@ def test_an_incident_is_told_in_lines_that_can_be_checked() -> None:
     moved = "nDCG@5: lower, from 0.80 to 0.70 (−0.10, 95 % −0.13 to −0.07)"
     assert lines(incident()) == [
         "1 pages and 0 tickets would have fired in 30.0 days.",
+        "2 series were watched, the first from 1970-01-02 00:00 UTC on.",
         "1970-01-01 01:00 UTC  page  support  [0123456789abcdef]",
         f"    {moved}, 400 values since 1970-01-01 00:01 UTC, now of v2; worse",
         "      without a change, one call in 30 days of all series that page at most",
@@ -59,8 +71,8 @@ def test_names_from_strangers_are_printed_as_text_and_cut() -> None:
     told = lines(incident(hostile, hostile))
     assert all(line.isprintable() for line in told)
     assert max(map(len, told)) < 300
-    assert "[red]x" in told[1]
-    assert told[2].endswith("…; worse")
+    assert "[red]x" in told[2]
+    assert told[3].endswith("…; worse")
 
 
 def test_many_incidents_are_cut_and_counted_and_what_nobody_watches_is_said() -> None:
@@ -69,8 +81,53 @@ def test_many_incidents_are_cut_and_counted_and_what_nobody_watches_is_said() ->
     assert told[-2] == "… and 3 more in summary.json"
 
 
-def test_a_recording_of_a_day_says_that_nothing_can_be_known_yet() -> None:
-    assert lines(days=0.9)[1] == "No alarm opens before a series is known for a day, and has 1,000 values."
+def test_series_that_were_not_watched_are_counted_and_named_as_nothing_could_fire_there() -> None:
+    assert lines(series=WATCHED._replace(short=SHORT))[:2] == [
+        "0 pages and 0 tickets would have fired in 30.0 days.",
+        (
+            "2 series were watched, the first from 1970-01-02 00:00 UTC on; 5 were not, so nothing could fire there: fewer"
+            " than 1,000 values, or a day, before the end (nDCG@5 of billing: 320 values in 2.5 days, nDCG@5 of billing"
+            " (lane 1): 319 values in 2.5 days, nDCG@5 of billing (lane 2): 318 values in 2.5 days, and 2 more)."
+        ),
+    ]
+
+
+def test_where_no_series_was_watched_that_is_said_first_and_no_number_of_alerts_is() -> None:
+    assert lines(series=WatchedSeries(short=SHORT[:1])) == [
+        (
+            "No series was watched, so nothing could fire: fewer than 1,000 values, or a day, before the end (nDCG@5 of"
+            " billing: 320 values in 2.5 days)."
+        ),
+        "",
+    ]
+    assert lines(series=WatchedSeries())[0] == "No series was watched, so nothing could fire: there was none to watch."
+
+
+def test_a_series_that_was_not_watched_is_named_safely() -> None:
+    (line, _) = lines(series=WatchedSeries(short=(ShortSeries("[red]\n" + "y" * 900, 0, "s" * 900, 1, 0.0),)))
+    assert line.isprintable()
+    assert len(line) < 300
+
+
+def test_a_known_incident_of_series_that_were_not_watched_yet_is_no_miss() -> None:
+    known = [KnownIncident("early", "support", 0.5 * DAY), KnownIncident("late", "support", 5.0 * DAY)]
+    assert [line.plain for line in format_known(match_incidents(history(), known))] == [
+        (
+            "1 known incidents began before any series of their assistants was watched: these say nothing, as what is"
+            " usual was not known yet."
+        ),
+        "0 of 1 other known incidents would have raised an alert.",
+        "  late: missed",
+        "  early: not watched yet",
+        "Called, and none of them: 0 pages, 0 tickets.",
+    ]
+
+
+def test_where_no_series_was_watched_no_setting_is_recommended() -> None:
+    tried = find_quiet(lambda _: history(series=WatchedSeries(short=SHORT)), [])
+    assert [line.plain for line in format_tried(tried)] == [
+        "No setting of alerts.assistants was tried, as no series was watched."
+    ]
 
 
 def test_nothing_is_said_where_nobody_asked() -> None:

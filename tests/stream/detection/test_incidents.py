@@ -114,6 +114,7 @@ def test_a_recording_of_nothing_has_no_incidents() -> None:
         "rows": 0,
         "days": 0.0,
         "unwatched": 0,
+        "series": {"watched": 0, "from": None, "not_watched": []},
         "page": 0,
         "ticket": 0,
         "incidents": [],

@@ -6,7 +6,10 @@ from typing import Any
 from turnsignal.stream.detection.backtest import BackTest
 from turnsignal.stream.detection.detector import DAY
 from turnsignal.stream.detection.known_incidents import ASSISTANTS, KnownIncident, find_quiet, match_incidents
+from turnsignal.stream.detection.watched_series import WatchedSeries
 from turnsignal.stream.records.regressions import Incident, ScorerChange
+
+WATCHED = WatchedSeries({("support", 0, "nDCG@5"): 1.0 * DAY})
 
 
 def called(
@@ -18,7 +21,7 @@ def called(
 
 
 def history(*incidents: Incident, days: float = 60.0) -> BackTest:
-    return BackTest(list(incidents), 1_000, 0, 0.0, days * DAY)
+    return BackTest(list(incidents), 1_000, 0, 0.0, days * DAY, series=WATCHED)
 
 
 def test_a_known_incident_is_hit_by_the_first_call_after_its_begin() -> None:
@@ -50,6 +53,19 @@ def test_what_was_before_or_after_the_recording_is_neither_hit_nor_miss() -> Non
     matched = match_incidents(history(), known)
     assert (matched.outside, matched.misses) == (known, [])
     assert match_incidents(BackTest([], 0, 0, float("inf"), float("-inf")), known).outside == known
+
+
+def test_what_began_before_any_series_of_its_assistant_was_watched_is_no_miss_but_may_be_a_hit() -> None:
+    early, other = KnownIncident("early", "support", 0.9 * DAY), KnownIncident("other", "sales", 10 * DAY)
+    matched = match_incidents(history(), [early, other])
+    assert (matched.misses, matched.unwatched) == ([], [early, other])
+    assert [known["name"] for known in matched.as_json()["unwatched"]] == ["early", "other"]
+    assert len(match_incidents(history(called("a", 1.1 * DAY)), [early]).hits) == 1
+    assert match_incidents(history(), [KnownIncident("any", None, 1.0 * DAY)]).misses
+
+
+def test_where_nothing_is_watched_no_setting_is_tried() -> None:
+    assert find_quiet(lambda _: history()._replace(series=WatchedSeries()), []) == []
 
 
 def with_false_pages(counts: dict[int, int]) -> Callable[[int], BackTest]:
