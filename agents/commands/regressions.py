@@ -102,6 +102,7 @@ def _read(settings: "Settings") -> "Mapping[str, Incident]":
     from turnsignal.agents.kafka.logs import find_log, read_log
     from turnsignal.agents.kafka.topics import topic_names
     from turnsignal.stream.detection.incidents import newest
+    from turnsignal.stream.detection.wording import lines_of
     from turnsignal.stream.records.regressions import read_incident
 
     incidents, unread, topic = [], 0, topic_names(settings.prefix)["regressions"]
@@ -113,7 +114,10 @@ def _read(settings: "Settings") -> "Mapping[str, Incident]":
                 unread += 1
     if unread:
         click.echo(f"{unread:,} records of the topic are no incidents that this turnsignal reads.", err=True)
-    return newest(incidents)
+    known = newest(incidents)
+    for incident in known.values():
+        incident.text = lines_of(incident)
+    return known
 
 
 def _find(known: "Mapping[str, Incident]", incident_id: str) -> "Incident":

@@ -190,6 +190,8 @@ def _date(
     sign: float,
 ) -> None:
     """Follow when a change most likely began. sign: of shortfalls in the direction of the evidence."""
+    if not evidence.since and not evidence.n:
+        evidence.since = evidence.first = seen[0][0]
     most = max(payoffs)
     for onset, slack in zip(evidence.larger, (LARGE, LARGEST), strict=True):
         if onset.n or most > slack:

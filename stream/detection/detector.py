@@ -52,10 +52,11 @@ class Paging(NamedTuple):
 class Alarm(msgspec.Struct, array_like=True):
     """An alarm that is open: a change for which the evidence was enough.
 
-    direction; scope: `usual` or `version`; tier; opened, since: when, and when the change most likely began; version:
-    which was seen then; before: mean of what was usual, or of the version before; change, low, high: how much values
-    are off in that direction, with bounds; n: observations since; evidence, threshold: logarithms to base 10, of the
-    version's comparison 0; day, day_n, day_total: since when values are looked at for being back, and what came.
+    direction; scope: `usual` or `version`; tier; opened, since: when, and when the change most likely began, 0 where an
+    older version did not know; version: which was seen then; before: mean of what was usual, or of the version before;
+    change, low, high: how much values are off in that direction, with bounds; n: observations since; evidence,
+    threshold: logarithms to base 10, of the version's comparison 0; day, day_n, day_total: since when values are looked
+    at for being back, and what came; or_before: it may have begun before `since`, as nothing was watched until then.
     """
 
     direction: str
@@ -76,6 +77,7 @@ class Alarm(msgspec.Struct, array_like=True):
     day_total: float = 0.0
     conversations: list[str] = []
     replaces: str | None = None
+    or_before: bool = False
 
     @property
     def name(self) -> str:
@@ -235,6 +237,7 @@ class Detector(msgspec.Struct, array_like=True):
             threshold=math.log10(bar),
             day=now,
             conversations=evidence.conversations(),
+            or_before=since <= evidence.first,
         )
 
     def _not_before(self, version: str, onset: Onset) -> tuple[float, float]:

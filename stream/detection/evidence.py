@@ -90,10 +90,11 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
     """What speaks for a change in one direction.
 
     fortunes: of the bets; run: sum of payoffs, less a slack, since it last stood at its lowest; since: stream time of
-    that, which is where the change most likely began; n, total, squares, pairs: since then, how many deviations, their
-    sum and sum of squares, and how many earlier ones of their conversations they had beside them; shown: the newest
-    conversations that are off by half the mean or more, with deviations; larger: the same of larger changes, with more
-    slack.
+    that, which is where the change most likely began, 0 before any payoff; n, total, squares, pairs: since then, how
+    many deviations, their sum and sum of squares, and how many earlier ones of their conversations they had beside
+    them; shown: the newest conversations that are off by half the mean or more, with deviations; larger: the same of
+    larger changes, with more slack; first: stream time of the first payoff, before which nothing was watched, 0 in what
+    older versions stored: where a change was under way by then, they knew no `since`.
     """
 
     fortunes: list[float] = msgspec.field(default_factory=lambda: [0.0] * len(STAKES))
@@ -105,6 +106,7 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
     pairs: float = 0.0
     shown: list[tuple[float, str]] = []
     larger: list[Onset] = msgspec.field(default_factory=lambda: [Onset() for _ in range(2)])
+    first: float = 0.0
 
     def add(
         self, payoff: float, least: float, time: float, deviation: float, earlier: float, conversation_id: str
@@ -122,6 +124,8 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
         e = (e + 1.0) * (1.0 + _E * payoff)
         f = (f + 1.0) * (1.0 + (_F if least >= HARMLESS else AT_RISK / -least) * payoff)
         self.fortunes = [a, b, c, d, e, f]
+        if not self.since and not self.n:
+            self.since = self.first = time
         large, largest = self.larger
         if large.n or payoff > LARGE:
             large.add(payoff - LARGE, time, deviation, earlier)

@@ -31,6 +31,7 @@ from turnsignal.stream.records.regressions import (
     REBASED,
     REDUCED,
     SHOWN,
+    UNKNOWN,
     DiagnosisRow,
     Incident,
     ScorerChange,
@@ -173,6 +174,7 @@ class Incidents:
             None if compared else alarm.threshold,
             self._policy.promise(alarm),
             list(alarm.conversations),
+            or_before=alarm.or_before,
         )
 
     def _write(
@@ -182,13 +184,14 @@ class Incidents:
         over = event == CLOSED
         shown = dict.fromkeys(name for change in _by_size(changes) for name in change.conversations)
         after = diagnosis_of(changes)
+        since, or_before = beginning(changes)
         worst = [c for c in _by_size(changes) if c.quality == "instructions" and c.scorer != "compliance"]
         record = msgspec.structs.replace(
             incident,
             event=event,
             time=now,
             tier=PAGE if any(change.tier == PAGE for change in changes) else incident.tier,
-            since=min(change.since for change in changes),
+            since=since,
             changes=changes,
             before=DiagnosisRow(_HEALTHY.row, _HEALTHY.sentence) if after else None,
             after=after,
@@ -197,6 +200,7 @@ class Incidents:
             conversations=list(shown)[:SHOWN],
             closed=now if over else None,
             closed_by=why if over else None,
+            or_before=or_before,
         )
         record.text = list(describe_incident(record))
         who = incident.assistant, incident.lane
@@ -239,6 +243,12 @@ def worst_ranks(changes: Iterable[ScorerChange]) -> str | None:
 def newest(records: Iterable[Incident]) -> Mapping[str, Incident]:
     """Return the newest record of each incident, by id, in the order in which they opened."""
     return {incident.id: incident for incident in records}
+
+
+def beginning(changes: Collection[ScorerChange]) -> tuple[float, bool]:
+    """Return when the first of some changes most likely began, UNKNOWN where that is of none, and if maybe before."""
+    since = min((change.since for change in changes if change.since != UNKNOWN), default=UNKNOWN)
+    return since, any(change.since == UNKNOWN or (change.or_before and change.since <= since) for change in changes)
 
 
 def _name(change: ScorerChange) -> tuple[str, str, str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from turnsignal.stream.detection.detector import PAGE, TICKET, VERSION
-from turnsignal.stream.records.regressions import Incident, ScorerChange
+from turnsignal.stream.records.regressions import UNKNOWN, Incident, ScorerChange
 from turnsignal.stream.text.signed import signed
 
 _SHOWN = 60  # characters of a name
@@ -33,11 +33,24 @@ def describe_change(change: ScorerChange) -> str:
     """Describe a change in numbers: lower, from 0.80 to 0.70 (−0.10, 95 % −0.13 to −0.07), 400 values since …"""
     bounds = f"{signed(change.change, 2)}, 95 % {signed(change.low, 2)} to {signed(change.high, 2)}"
     moved = f"from {change.before:.2f} to {change.after:.2f} ({bounds})"
-    since = f"{change.n:,} values since {format_time(change.since)}"
+    since = f"{change.n:,} values since {_format_since(change)}"
     if change.scope == VERSION:
         between = f"in {_short(change.version) or 'none'} than in {_short(change.replaces or '') or 'none'}"
         return f"{change.direction} {between}, {moved}, {since}"
     return f"{change.direction}, {moved}, {since}, now of {_short(change.version) or 'no version'}"
+
+
+def lines_of(incident: Incident) -> list[str]:
+    """Return the text of a record, described anew where an older version wrote of 1970 what it did not know."""
+    if any(change.since == UNKNOWN for change in incident.changes):
+        return list(describe_incident(incident))
+    return incident.text
+
+
+def _format_since(change: ScorerChange) -> str:
+    if change.since == UNKNOWN:
+        return "the first that was watched, or before"
+    return format_time(change.since) + (" or before (not watched until then)" if change.or_before else "")
 
 
 def _tier(incident: Incident) -> str:

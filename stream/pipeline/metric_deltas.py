@@ -295,7 +295,7 @@ class MetricDeltas:
     )
     regression_since: Gauges = latched(
         "regression_since_timestamp_seconds",
-        "When an open change most likely began.",
+        "When an open change most likely began; the first value that was watched, where it may have begun before that.",
         *RELEASE,
         "scorer",
         scope=_SCOPES,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from turnsignal.stream.detection.detector import HIGHER, LOWER, PAGE, TICKET, USUAL, Alarm, Detector, Paging
 from turnsignal.stream.detection.policy import meaning_of
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
+from turnsignal.stream.records.regressions import UNKNOWN
 from turnsignal.stream.statistics.directions import WORSE
 
 Gauge = tuple[str, tuple[str | None, ...]]  #: which family, and its labels
@@ -79,7 +80,8 @@ def _describe_alarm(assistant: str, scorer: str, alarm: Alarm) -> Iterator[tuple
     sign = -1.0 if alarm.direction == LOWER else 1.0
     low, high = sorted((sign * alarm.low, sign * alarm.high))
     yield ("open", (*what, alarm.tier, alarm.direction)), 1.0
-    yield ("since", what), alarm.since
+    if alarm.since != UNKNOWN:
+        yield ("since", what), alarm.since
     yield ("values", what), alarm.n
     for bound, value in (("lower", low), ("mean", sign * alarm.change), ("upper", high)):
         yield ("change", (*what, bound)), value

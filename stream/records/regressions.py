@@ -15,6 +15,7 @@ import orjson
 SCHEMA = 1
 OPENED, ADDED, RAISED, REDUCED, CLOSED = "opened", "added", "raised", "reduced", "closed"  #: what a record is about
 BACK, ACCEPTED, REBASED, FORGOTTEN = "back", "accepted", "rebased", "forgotten"  #: why an incident closed
+UNKNOWN = 0.0  #: `since` of a change that was under way when an older version began to watch
 SHOWN = 5  #: conversations that an incident is shown by
 
 
@@ -23,10 +24,11 @@ class ScorerChange(msgspec.Struct):
 
     quality: of the diagnosis that it is about; meaning: better, worse or changed; direction: lower or higher; scope:
     `usual`, against what is usual, or `version`, against the version `replaces`; tier: page or ticket; called, since:
-    when its alarm opened and when the change most likely began, seconds since 1970; version: which was seen then;
-    before, after: mean values; change, low, high: after − before with bounds (95 %), negative where it is lower; n:
-    values since; evidence, threshold: logarithms to base 10, None between versions; promise: about false alarms, in
-    words; conversations: the worst first; closed: since when it is over, None while it is open.
+    when its alarm opened and when the change most likely began, seconds since 1970, or UNKNOWN; version: which was seen
+    then; before, after: mean values; change, low, high: after − before with bounds (95 %), negative where it is lower;
+    n: values since; evidence, threshold: logarithms to base 10, None between versions; promise: about false alarms, in
+    words; conversations: the worst first; closed: since when it is over, None while it is open; or_before: it may have
+    begun before `since`, as it was not watched until then.
     """
 
     scorer: str
@@ -50,6 +52,7 @@ class ScorerChange(msgspec.Struct):
     promise: str
     conversations: list[str] = []
     closed: float | None = None
+    or_before: bool = False
 
 
 class DiagnosisRow(msgspec.Struct):
@@ -62,12 +65,13 @@ class DiagnosisRow(msgspec.Struct):
 class Incident(msgspec.Struct, tag_field="schema", tag=SCHEMA):
     """One change of one assistant, whatever number of its scorers show it.
 
-    id: digest of its first alarm, never another one's; event: what this record is about; time: event time of
-    that; lane: which part of a busy assistant's conversations; tier: the highest that any change had; opened, since:
-    when the first alarm opened, and when the change most likely began; version: which was served when it opened;
+    id: digest of its first alarm, never another one's; event: what this record is about; time: event time of that;
+    lane: which part of a busy assistant's conversations; tier: the highest that any change had; opened, since: when the
+    first alarm opened, and when the change most likely began, or UNKNOWN; version: which was served when it opened;
     before, after: the diagnosis, where after has low what became worse; instruction: the check that became worse most;
     conversations: five at most, the worst first; closed, closed_by: when it was over and why, None while it is open;
-    text: all of it in lines, for people; ranks: which part of a ranking became worse most, where rankings did.
+    text: all of it in lines, for people; ranks: which part of a ranking became worse most, where rankings did;
+    or_before: as in `ScorerChange`.
     """
 
     id: str
@@ -88,6 +92,7 @@ class Incident(msgspec.Struct, tag_field="schema", tag=SCHEMA):
     closed_by: str | None = None
     text: list[str] = []
     ranks: str | None = None
+    or_before: bool = False
 
     def encode(self) -> bytes:
         """Write it as a record."""

@@ -99,3 +99,15 @@ def test_a_page_of_incidents_is_bounded() -> None:
     answer, page = ask(RegressionPages(lambda: [many]), "/regressions")
     assert (len(answer["incidents"]), answer["left_out"]) == (SHOWN, 3)
     assert "3 older ones" in page
+
+
+def test_a_page_says_where_a_change_may_have_begun_before_and_knows_no_1970() -> None:
+    began, unknown = incident("a", or_before=True), incident("b")
+    unknown.since = 0.0
+    pages = RegressionPages(lambda: [Partition(began, unknown)])
+    page = ask(pages, "/regressions")[1]
+    assert "2025-06-15 11:00:00 or before</td>" in page
+    assert "before it was watched</td>" in page
+    assert "2025-06-15 11:00:00 UTC or before: not watched until then" in ask(pages, "/regressions/{id}", id="a")[1]
+    assert "began most likely before it was watched" in ask(pages, "/regressions/{id}", id="b")[1]
+    assert "1970" not in page

@@ -85,9 +85,10 @@ def test_series_that_were_not_watched_are_counted_and_named_as_nothing_could_fir
     assert lines(series=WATCHED._replace(short=SHORT))[:2] == [
         "0 pages and 0 tickets would have fired in 30.0 days.",
         (
-            "2 series were watched, the first from 1970-01-02 00:00 UTC on; 5 were not, so nothing could fire there: fewer"
-            " than 1,000 values, or a day, before the end (nDCG@5 of billing: 320 values in 2.5 days, nDCG@5 of billing"
-            " (lane 1): 319 values in 2.5 days, nDCG@5 of billing (lane 2): 318 values in 2.5 days, and 2 more)."
+            "2 series were watched, the first from 1970-01-02 00:00 UTC on; 5 were not, so nothing could fire there:"
+            " fewer than 1,000 values, or a day, before the end (nDCG@5 of billing: 320 values in 2.5 days, nDCG@5 of"
+            " billing (lane 1): 319 values in 2.5 days, nDCG@5 of billing (lane 2): 318 values in 2.5 days, and 2"
+            " more)."
         ),
     ]
 

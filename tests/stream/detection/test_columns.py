@@ -30,6 +30,11 @@ def drops(kind: str) -> list[Fed]:
     return of_version("v1", [*usual, *back])
 
 
+def under_way() -> list[Fed]:
+    """Values fall before it is known what is usual."""
+    return of_version("v1", list(traffic(8, 3.0, 1_500.0, drop=0.4, drop_at=START + 0.95 * DAY)))
+
+
 def rollout() -> list[Fed]:
     """Two versions differ by turns and make up for each other, then a worse one has a tenth and half; then a third."""
     random, fed = Random(5), of_version("v1", list(traffic(5, 3.0, 1_500.0)))
@@ -62,7 +67,8 @@ def disordered() -> list[Fed]:
 
 @cache
 def streams() -> dict[str, list[Fed]]:
-    return {"score": drops("score"), "binary": drops("binary"), "rollout": rollout(), "disordered": disordered()}
+    usual = {"score": drops("score"), "binary": drops("binary"), "under way": under_way()}
+    return {**usual, "rollout": rollout(), "disordered": disordered()}
 
 
 def given(number: int, fed: Fed) -> Given:
@@ -87,7 +93,7 @@ def encoded(change: AlarmChange) -> bytes:
 
 
 @pytest.mark.parametrize("longest", [4, 60, 700])
-@pytest.mark.parametrize("kind", ["score", "binary", "rollout", "disordered"])
+@pytest.mark.parametrize("kind", ["score", "binary", "under way", "rollout", "disordered"])
 def test_a_column_does_what_its_values_do_one_by_one(kind: str, longest: int) -> None:
     fed = streams()[kind]
     single, whole = Detector(), Detector()
@@ -99,6 +105,7 @@ def test_a_column_does_what_its_values_do_one_by_one(kind: str, longest: int) ->
             if change is not None:
                 expected.append((number, encoded(change)))
                 scopes |= {alarm.scope for alarm in change.opened}
+                assert all(alarm.since >= START + DAY for alarm in change.opened), "nothing is watched before"
         at += len(column)
         assert [(row[0], encoded(change)) for row, change in take_in(whole, version, column, PAGING)] == expected
         assert msgspec.msgpack.encode(whole) == msgspec.msgpack.encode(single)

@@ -154,6 +154,39 @@ def test_what_began_before_a_canary_is_dated_as_it_began_whichever_version_is_se
     assert [alarm.since for alarm in called] == [alarm.since for alarm in expected]
 
 
+def test_what_was_under_way_when_watching_began_is_dated_to_then_or_before() -> None:
+    detector, watched = Detector(), START + DAY
+    assert fed(detector, constant(1.0, 1_440, START)) == []  # the next value is the first that is watched
+    (page,) = fed(detector, constant(0.4, 90, watched))
+    assert (page.since, page.or_before) == (watched, True)
+    assert page.n == (page.opened - watched) / 60.0 + 1
+
+
+def test_what_began_while_it_was_watched_did_not_begin_before() -> None:
+    called = fed(taught(3), constant(0.4, 200, START + 7 * DAY))
+    assert [alarm.or_before for alarm in called] == [False, False]
+
+
+def test_state_that_an_older_version_stored_knows_no_time_only_of_what_was_under_way_when_watching_began() -> None:
+    bad = constant(0.4, 90, START + DAY)
+    detector = Detector()
+    fed(detector, [*constant(1.0, 1_440, START), *bad[:5]])
+    detector.lower.since = detector.lower.first = 0.0  # as it was stored
+    older = without_first(detector)
+    (page,) = fed(copied(older), bad[5:])
+    assert (page.since, page.or_before) == (0.0, True)
+    again = fed(copied(older), [*constant(1.0, 600, START + 2 * DAY), *constant(0.4, 200, START + 3 * DAY)])
+    assert again
+    assert all(alarm.since > START + 2 * DAY and not alarm.or_before for alarm in again)
+
+
+def without_first(detector: Detector) -> Detector:
+    """Return a detector as it is read where the fields that came last were not there yet."""
+    stored = msgspec.to_builtins(detector)
+    stored[1], stored[2] = stored[1][:-1], stored[2][:-1]
+    return msgspec.convert(stored, Detector)
+
+
 def test_better_and_whatever_does_not_page_make_one_ticket_and_no_page() -> None:
     at = START + 7 * DAY
     (alarm,) = fed(taught(3), constant(1.0, 600, at), paging=PAGING)

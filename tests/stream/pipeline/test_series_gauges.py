@@ -5,6 +5,7 @@ from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.metrics.families import PREFIX
 from turnsignal.stream.pipeline.metric_family import WATCH
 from turnsignal.stream.pipeline.series import SeriesProcessor
+from turnsignal.stream.pipeline.series_state import restore_series
 from turnsignal.stream.testing import FakeRecord
 
 SCORERS = ("nDCG@5", "citation.format")
@@ -109,3 +110,21 @@ def test_assistants_behind_one_label_are_open_until_the_last_of_them_is_over() -
     assert {line: value for line, value in shown(metrics).items() if line.startswith("regression_open")} == both
     feed(processor, metrics, records(recovered(), assistant="Help B"))
     assert not [line for line in shown(metrics) if line.startswith("regression_open")]
+
+
+def test_a_beginning_that_an_older_version_did_not_know_is_no_time_of_1970() -> None:
+    store: dict[bytes, bytes] = {}
+    feed(watching(store), worker(), records(dropped()))
+    for key, value in store.items():
+        if b"nDCG@5" in key and not key.startswith(b"incident:"):
+            kept = restore_series(value)
+            assert kept.detector is not None
+            for alarm in kept.detector.alarms.values():
+                alarm.since = 0.0
+            store[key] = kept.snapshot()
+    metrics, restored = worker(), watching(store)
+    metrics.apply(restored.show(), 1_750_000_000.0)
+    page = shown(metrics)
+    names = [name for name in page if 'scorer="nDCG@5"' in name]
+    assert any(name.startswith("regression_open") for name in names)
+    assert not [name for name in names if name.startswith("regression_since_timestamp_seconds")]
