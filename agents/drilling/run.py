@@ -29,6 +29,8 @@ from turnsignal.stream.simulation.traffic import Kind
 
 _NEWEST = 5  # records at the end of a partition, of which one at least is a turn
 _LANE = 0  # of an assistant's conversations: all that are drilled with
+#: Seconds after the last score in which TurnsignalDeliveryLate holds: it looks a quarter of an hour back, over scrapes.
+_LATE = 16 * 60.0
 
 Say = Callable[[str], None]
 
@@ -47,15 +49,19 @@ def plan(settings: Settings, kind: Kind, now: float) -> DrillTraffic:
     """
     partitions = len(find_log(settings, topic_names(settings.prefix)["turns"]))
     share = min(1.0, LANE / partitions)
-    assistant = f"drill-{datetime.fromtimestamp(now, UTC):%Y%m%d-%H%M%S}"
     return plant(
-        assistant,
+        name_assistant(now),
         min(now, newest_turn(settings) or now),
         kind,
         int(now),
         share=share,
         keep=lambda name: partition_for(name.encode(), partitions) // LANE == _LANE,
     )
+
+
+def name_assistant(now: float) -> str:
+    """Name the assistant of a drill; the rules about error budgets know it by this form, and leave it alone."""
+    return f"drill-{datetime.fromtimestamp(now, UTC):%Y%m%d-%H%M%S}"
 
 
 def newest_turn(settings: Settings) -> float | None:
@@ -93,6 +99,7 @@ class Drill:
         self._deadline = Deadline(patience, progress)
         self._sender = Sender(settings, topic_names(settings.prefix)["turns"])
         self._before = awaiting.log_ends(settings, "regressions")
+        self._scored = 0.0  # when the last turn that was sent had been scored
 
     def send(self, records: list[SimulatedRecord], what: str) -> None:
         """Send turns in the order of their event times, and wait for the workers a few hours at a time."""
@@ -101,6 +108,7 @@ class Drill:
             self._progress(f"sending {what}", done / len(records))
             self._write(part)
             self.await_taken_in()
+            self._scored = time.time()
             done += len(part)
 
     def _write(self, records: Iterable[SimulatedRecord]) -> None:
@@ -184,6 +192,10 @@ class Drill:
             f"Alertmanager: {new.tried - new.failed:,.0f} notifications sent since v2 came, {new.failed:,.0f} failed"
         )
 
+    def describe_lateness(self) -> str | None:
+        """Describe the alert that comes of turns that are old by now; None where others' turns are newer."""
+        return describe_lateness(newest_turn(self.settings), self.traffic, self._scored, time.time())
+
     def clean_up(self) -> None:
         """Ask the workers to close the incident, to take what its series say for usual, and to forget its turns."""
         send_requests(self.settings, self.traffic.conversations)
@@ -200,6 +212,21 @@ class Drill:
             f"the incident of {self.traffic.assistant} to close",
             f"`turnsignal regressions rebase {self.traffic.assistant}` asks once more",
         )
+
+
+def describe_lateness(newest: float | None, traffic: DrillTraffic, scored: float, now: float) -> str | None:
+    """Describe the alert about late turns that a drill may leave behind, and when it ends; None where it leaves none.
+
+    newest: event time on the topic of turns, None where there is none; scored: when the drill's last turn was scored.
+    """
+    last = traffic.worse[-1].truth["time"]
+    if (newest is not None and newest > last) or now >= scored + _LATE:
+        return None
+    ends = datetime.fromtimestamp(scored + _LATE, UTC)
+    return (
+        f"no turns come in but the drill's, whose last is of {datetime.fromtimestamp(last, UTC):%Y-%m-%d %H:%M} UTC: so"
+        f" TurnsignalDeliveryLate may fire as a ticket, and ends by itself by {ends:%H:%M} UTC"
+    )
 
 
 def _ask(addresses: Addresses) -> Notified:
@@ -238,6 +265,8 @@ def run(drill: Drill, addresses: Addresses, say: Say, *, keep: bool) -> None:
             drill.clean_up()
             say("cleaned up: asked the workers to close what is open of it, and to forget its conversations")
         raise
+    if late := drill.describe_lateness():
+        say(late)
     if keep:
         say(f"kept, as asked for; later: turnsignal regressions rebase {traffic.assistant}")
         return

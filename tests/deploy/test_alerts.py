@@ -15,6 +15,7 @@ import promql_parser
 import pytest
 import yaml
 
+from turnsignal.agents.drilling.run import name_assistant
 from turnsignal.agents.metrics.families import FAMILIES, PREFIX
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -83,6 +84,20 @@ def test_every_alert_says_how_urgent_it_is_what_happened_and_where_to_read_on() 
         assert alert["labels"]["severity"] in ("page", "ticket", "info"), name
         assert set(alert["annotations"]) >= {"summary", "description", "runbook_url"}, name
         assert alert["annotations"]["runbook_url"] == f"deploy/runbook.md#{name.lower()}"
+
+
+def test_the_rules_about_budgets_leave_out_drills_by_the_name_that_they_have_and_no_other_rule_does() -> None:
+    left_out: dict[str, list[str]] = {}
+    for name, expression in EXPRESSIONS.items():
+        for _, matchers in selected(promql_parser.parse(expression)):
+            left_out.setdefault(name, []).extend(
+                v for label, op, v in matchers if (label, op) == ("assistant", "NotRe")
+            )
+    patterns = {name: patterns for name, patterns in left_out.items() if patterns}
+    assert set(patterns) == {"TurnsignalBadTurnsFastBurn", "TurnsignalBadTurnsSlowBurn"}
+    for (pattern,) in patterns.values():
+        assert re.fullmatch(pattern, name_assistant(1_796_000_400.0))
+        assert not re.fullmatch(pattern, "drill-down")
 
 
 def test_every_alert_has_a_section_that_says_what_to_do_and_no_section_is_left_over() -> None:

@@ -20,6 +20,7 @@ from turnsignal.agents.drilling.awaiting import (
     refuse_silent,
     silent_receivers,
 )
+from turnsignal.agents.drilling.run import describe_lateness, name_assistant
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.simulation import drills
 
@@ -150,3 +151,22 @@ def test_an_address_with_a_password_is_refused_and_the_password_not_shown(addres
         assert done.exit_code == 2
         assert "without a user and a password" in " ".join(done.output.replace("│", " ").split())
         assert "hid" not in done.output
+
+
+END = 1_796_000_400.0  # 2026-11-30 01:00 UTC
+
+
+def test_where_no_other_turns_come_in_it_says_which_alert_comes_of_its_own_and_when_that_ends() -> None:
+    traffic = drills.plant(name_assistant(END), END)
+    last, scored = traffic.worse[-1].truth["time"], END + 120.0
+    line = describe_lateness(last, traffic, scored, END + 300.0)
+    assert line is not None
+    assert "whose last is of 2026-11-30 00:59 UTC" in line
+    assert line.endswith("TurnsignalDeliveryLate may fire as a ticket, and ends by itself by 01:18 UTC")
+    assert describe_lateness(None, traffic, scored, END + 300.0) == line
+
+
+def test_where_others_turns_are_newer_or_the_alert_is_over_it_says_nothing() -> None:
+    traffic = drills.plant(name_assistant(END), END)
+    assert describe_lateness(END + 200.0, traffic, END + 120.0, END + 300.0) is None
+    assert describe_lateness(None, traffic, END + 120.0, END + 120.0 + 16 * 60.0) is None
