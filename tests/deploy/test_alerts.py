@@ -83,7 +83,19 @@ def test_every_alert_says_how_urgent_it_is_what_happened_and_where_to_read_on() 
         assert re.fullmatch(r"Turnsignal([A-Z][a-z]+){2,}", name)
         assert alert["labels"]["severity"] in ("page", "ticket", "info"), name
         assert set(alert["annotations"]) >= {"summary", "description", "runbook_url"}, name
-        assert alert["annotations"]["runbook_url"] == f"deploy/runbook.md#{name.lower()}"
+        base = '{{ or $externalLabels.turnsignal_runbook "deploy/runbook.md" }}'
+        assert alert["annotations"]["runbook_url"] == f"{base}#{name.lower()}"
+
+
+def test_where_the_runbook_is_read_is_said_in_one_label_which_is_taken_off_what_is_sent() -> None:
+    text = (DEPLOY / "prometheus" / "prometheus.yml").read_text(encoding="utf-8")
+    uncommented = yaml.safe_load(
+        re.sub(r"^  # (?=external_labels:|  turnsignal_runbook:)", "  ", text, flags=re.MULTILINE)
+    )
+    assert list(uncommented["global"]["external_labels"]) == ["turnsignal_runbook"]
+    assert uncommented["alerting"]["alert_relabel_configs"] == [{"action": "labeldrop", "regex": "turnsignal_runbook"}]
+    assert "external_labels" not in yaml.safe_load(text)["global"]
+    assert "`turnsignal_runbook`" in (DEPLOY / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_rules_about_budgets_leave_out_drills_by_the_name_that_they_have_and_no_other_rule_does() -> None:
