@@ -113,6 +113,9 @@ class Rubric(_RubricPart):
             yield f"expected labels of different names, got {', '.join(names)}"
         if all(label.value is None for label in self.labels):
             yield "expected a value for one label at least, got none"
+        if len(self.values) > 1 and len(set(self.values.values())) == 1:
+            # Two labels may well be worth the same, as `inferable` and `generic`; all of them measure nothing.
+            yield f"expected labels of two values at least, got {min(self.values.values()):g} for all of them"
         if "documents" in self.shown and self.stage == "follow_up":
             yield 'expected stage = "response", as exchanges carry documents only then; got stage = "follow_up"'
         if "follow_up" in self.shown and self.stage == "response":

@@ -83,6 +83,7 @@ def test_a_rubric_of_a_user_is_a_file_and_no_code() -> None:
         ('stage = "response"', 'stage = "respons"', "stage: expected response (did you mean that?); got 'respons'"),
         ('question = "', 'qestion = "', "unknown key qestion: expected question (did you mean that?)"),
         ("value = 1.0", "value = 2.0", "labels.0.value: Input should be less than or equal to 1, got '2.0'"),
+        ("value = 1.0", "value = 0.0", "expected labels of two values at least, got 0 for all of them"),
         ('name = "curt"', 'name = "friendly"', "expected labels of different names, got friendly, friendly"),
         ('needs = ["response"]', 'needs = ["follow_up"]', 'expected stage = "follow_up"'),
         (
