@@ -1,7 +1,8 @@
 """The end of a replay, a review or a demo: overview, details, and what to type next."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -11,9 +12,10 @@ from turnsignal.agents.report.alerts import format_alerts
 from turnsignal.agents.report.details import format_details
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.judged_scores import format_judged_scores
-from turnsignal.agents.report.overview import describe_input, format_overview
+from turnsignal.agents.report.overview import describe_input, format_overview, name_releases
 from turnsignal.agents.report.program_name import typed_program
 from turnsignal.stream.reports.review import SUSPECT
+from turnsignal.stream.statistics.directions import WORSE
 
 
 def format_ending(result: ReplayResult, width: int = 120, *, is_sample: bool = False) -> Iterator[RenderableType]:
@@ -38,12 +40,12 @@ def next_commands(result: ReplayResult, *, is_sample: bool = False) -> list[tupl
     """Return what to type next and what for: the worst conversation, suspect checks, one's own turns."""
     program = typed_program()
     directory = shlex.quote(str(result.directory))
-    ids = (row["conversation_id"] for row in result.worst)
-    worst = next((name for name in ids if plain(name, len(name)) == name and not name.startswith("-")), None)
+    worst = _worst(result)
     commands = []
     if worst is not None:
-        command = f"{program} conversation {shlex.quote(worst)} --from {directory}"
-        commands.append((command, "read the worst one"))
+        command = f"{program} conversation {shlex.quote(worst['conversation_id'])} --from {directory}"
+        (release,) = name_releases([(worst["assistant"], worst["version"])])
+        commands.append((command, "read the worst one" if release == "-" else f"read the worst one of {release}"))
     if any(row["verdict"] in SUSPECT for row in result.summary["review"]):
         commands.append((f"{program} review {directory}", "checks that tell nothing, or the wrong thing"))
     if is_sample:
@@ -51,3 +53,15 @@ def next_commands(result: ReplayResult, *, is_sample: bool = False) -> list[tupl
     if not result.summary["turns"]:
         commands.append((f"{program} replay --sample", "what it looks like with turns that can be read"))
     return commands
+
+
+def _worst(result: ReplayResult) -> Mapping[str, Any] | None:
+    """Return the worst exchange of a release that is named worse, else of all, whose id can be typed; None without."""
+    worse = {
+        (row["assistant"], row["after"])
+        for row in result.summary["comparisons"]
+        if any(delta["verdict"] == WORSE for delta in row["deltas"].values())
+    }
+    ids = ((row["conversation_id"], row) for row in result.worst)
+    typed = [row for name, row in ids if plain(name, len(name)) == name and not name.startswith("-")]
+    return next((row for row in typed if (row["assistant"], row["version"]) in worse), next(iter(typed), None))

@@ -47,7 +47,7 @@ def format_overview(result: ReplayResult, width: int = 120) -> Iterator[Renderab
     if why := _why_no_follow_up(summary):
         yield Text(why, style="yellow")
     if summary["quality"]:
-        yield _releases(summary, width)
+        yield from _releases(summary, width)
     if len(summary["quality"]) > ROWS:
         yield Text(f"… and {len(summary['quality']) - ROWS} more releases in {SUMMARY}", style="dim")
     yield from _why_unscored(result)
@@ -124,21 +124,28 @@ def _finding(finding: Finding) -> tuple[Text, Text]:
     return Text(sign, style=style), Text(plain(finding.sentence, 400), style="bold" if finding.change == WORSE else "")
 
 
-def _releases(summary: Mapping[str, Any], width: int) -> RenderableType:
-    """Draw a row for each release: how much there is of it, and its figures over all answers, those of cut ones too."""
+def _releases(summary: Mapping[str, Any], width: int) -> Iterator[RenderableType]:
+    """Draw a row for each release: how much there is of it, and its figures over all answers, those of cut ones too.
+
+    Name the figures for which the console is too narrow.
+    """
     scores = {(row["assistant"], row["version"], row["scorer"]): row for row in summary["scores"]}
     moved = _moved(summary)
     rows = summary["quality"][:ROWS]
     releases: list[Release] = [(row["assistant"], row["version"]) for row in rows]
     names = name_releases(releases)
-    figures = _figures(summary, releases, scores, width - min(30, max(map(len, names))))
+    known, beside = _figures(summary, releases, scores), _COUNTS + min(30, max(map(len, names)))
+    figures = known[: max(2, (width - beside) // _FIGURE_WIDTH)]
     counts = [number("conver-\nsations"), number("answers")]
     table, drawn = make_table(fold("release"), *counts, *(number(_heading(name)) for name in figures))
     for name, release, row in zip(names, releases, rows, strict=True):
         conversations = row["conversations"] + sum(row["left_out"].values())
         cells = [Text(_figure(scores.get((*release, one))), style=moved.get((*release, one), "")) for one in figures]
         add(table, [name, f"{conversations:,}", f"{_answers(scores, release):,}", *cells])
-    return drawn
+    yield drawn
+    if left_out := known[len(figures) :]:
+        wide = beside + len(known) * _FIGURE_WIDTH
+        yield Text(f"Narrower than {wide} columns: {', '.join(left_out)} left out; {SUMMARY} has them", style="dim")
 
 
 def name_releases(releases: Sequence[Release]) -> list[str]:
@@ -154,12 +161,10 @@ def _figures(
     summary: Mapping[str, Any],
     releases: Sequence[Release],
     scores: Mapping[tuple[str, str | None, str], Mapping[str, Any]],
-    width: int,
 ) -> list[str]:
-    """Choose the figures that have a value in any release, as many as stand beside each other in the width."""
+    """Choose the figures that have a value in any release."""
     wanted = [summary.get("relevancy", ""), *_FIGURES]
-    known = [name for name in wanted if any(scores.get((*release, name), {}).get("n") for release in releases)]
-    return known[: max(2, (width - _COUNTS) // _FIGURE_WIDTH)]
+    return [name for name in wanted if any(scores.get((*release, name), {}).get("n") for release in releases)]
 
 
 def _moved(summary: Mapping[str, Any]) -> dict[tuple[str, str | None, str], str]:
