@@ -100,6 +100,7 @@ def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
         judges=[part.name for part in suite.judges],
         checks=[check.name for _, check in suite.parsed_checks],
         topics=make_spec(settings, suite).inputs,
+        max_series=settings.metrics_series,
     )
     metrics.declare(describe_scorers(suite))
     for warning in warn_of_rubrics(suite.judges):

@@ -28,6 +28,8 @@ from turnsignal.agents.notify_settings import NotifySettings
 from turnsignal.stream.durations import Duration, DurationOrForever, DurationOrZero
 from turnsignal.stream.errors import ConfigError
 
+METRICS_SERIES = 17_500  #: 24 releases of the built-in suite, beside a few judges and a drill
+
 #: Of what clients and brokers count in milliseconds; what a broker takes of them is asked at the start of a worker.
 Timeout = Annotated[Duration, Field(ge=1, le=86_400)]
 
@@ -131,6 +133,11 @@ class Settings(ConnectionSettings, NotifySettings):
     metrics_host: str = Field(default="127.0.0.1", min_length=1, description="an address to serve /metrics on")
     metrics_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
         default=9108, description="a port from 1 to 65535, or 0 for any that is free"
+    )
+    #: It decides how many releases (assistant and version) have names on the page; a scrape costs in proportion.
+    metrics_series: Annotated[int, Field(ge=4_000, le=200_000)] = Field(
+        default=METRICS_SERIES,
+        description="a whole number from 4000 to 200000: the most series on /metrics, some 600 for each release",
     )
     #: None: where nobody else reaches it, on loopback.
     show_conversations: bool | None = Field(

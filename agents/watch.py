@@ -30,7 +30,6 @@ NAME = "watch"
 #: Seconds between two commits at the least. Each writes every series that it touched: a kilobyte for a few values, and
 #: an alarm that comes after hundreds of answers may come a second later.
 GATHERING = 1.0
-MAX_GAUGES = 15_000  #: series on its page, of which only those of open changes and of watched scorers are there
 
 
 def make_spec(settings: Settings, suite: Suite) -> AppSpec:
@@ -75,7 +74,7 @@ def make_watch_app(settings: Settings, suite: Suite) -> PartitionApp:
         ],
         seldom=TRUTH_SCORERS,
         topics=[topic_names(settings.prefix)[name] for name in ("series", "decisions")],
-        max_series=MAX_GAUGES,
+        max_series=settings.metrics_series,
     )
     task_manager = TaskManager(settings, make_spec(settings, suite), metrics)
 

@@ -19,6 +19,7 @@ from turnsignal.agents.settings import Settings
 from turnsignal.stream.detection.detector import PAGE
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.pipeline.batch_output import LANE
+from turnsignal.stream.pipeline.release_labels import DRILL
 from turnsignal.stream.records.decisions import REBASE, Decision, series_key
 from turnsignal.stream.records.regressions import Incident
 from turnsignal.stream.records.turns import decode_turn
@@ -61,7 +62,7 @@ def plan(settings: Settings, kind: Kind, now: float) -> DrillTraffic:
 
 def name_assistant(now: float) -> str:
     """Name the assistant of a drill; the rules about error budgets know it by this form, and leave it alone."""
-    return f"drill-{datetime.fromtimestamp(now, UTC):%Y%m%d-%H%M%S}"
+    return f"{DRILL}{datetime.fromtimestamp(now, UTC):%Y%m%d-%H%M%S}"
 
 
 def newest_turn(settings: Settings) -> float | None:
@@ -154,8 +155,8 @@ class Drill:
             lambda: awaiting.firing_severities(prometheus, name) or None,
             f"{ALERT} of {name} to fire in {prometheus}",
             f"does it scrape the watch workers ({prometheus}/targets), does it have deploy/prometheus/rules"
-            f" ({prometheus}/rules), and does turnsignal_regression_open have the assistant? A worker tells 20 of them"
-            " apart; more are `other`",
+            f" ({prometheus}/rules), and does turnsignal_regression_open have the assistant? A worker tells four"
+            " drills of an hour apart; more are `other`",
         )
         self._say(f"Prometheus: {ALERT} fires as {' and '.join(severities)}")
 

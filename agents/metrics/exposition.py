@@ -23,17 +23,12 @@ from prometheus_client.openmetrics.exposition import generate_latest as generate
 from prometheus_client.registry import Collector
 from prometheus_client.samples import Exemplar
 
-from turnsignal.agents.metrics.families import (
-    FAMILIES,
-    JUDGED,
-    PREFIX,
-    series_of_environments,
-    series_per_assistant,
-    series_per_release,
-)
+from turnsignal.agents.metrics.families import FAMILIES, JUDGED, PREFIX
 from turnsignal.agents.metrics.latched_gauges import LatchedGauges
 from turnsignal.agents.metrics.negotiation import wants_openmetrics
-from turnsignal.stream.pipeline.bounded_labels import MAX_VALUES, OTHER, LabelGuard, name_label
+from turnsignal.agents.metrics.room import Room
+from turnsignal.agents.settings import METRICS_SERIES
+from turnsignal.stream.pipeline.bounded_labels import OTHER, name_label
 from turnsignal.stream.pipeline.metric_deltas import (
     RELEASE,
     SCORE_BOUNDS,
@@ -43,14 +38,12 @@ from turnsignal.stream.pipeline.metric_deltas import (
     pipeline_families,
 )
 from turnsignal.stream.pipeline.metric_family import SCORE, Family
-from turnsignal.stream.pipeline.release_labels import MAX_SEEN, ReleaseLabels
+from turnsignal.stream.pipeline.release_guard import ReleaseGuard
 from turnsignal.stream.pipeline.scoring import ScorerFacts
 from turnsignal.stream.records.scores import Unscored
 
-_WITHOUT_RELEASE = 600  #: series kept free for those without assistant and version: topics, partitions, tables
 _PIPELINE = tuple(pipeline_families())
 DIGEST_LENGTH = 16  #: hex digits of a conversation's digest
-_PER_SCORER = 2  #: series that a scorer has once, whatever is released; the few budgets are among those without
 _NAMES = frozenset(("topic", "table"))  #: labels whose values are names from the configuration
 
 Labels = tuple[str, ...]
@@ -96,9 +89,9 @@ class WorkerMetrics(Collector):
     configuration declares; their series exist from the start, at 0. judged: scorers that are judges. Scorers, checks
     and judged ones that are not declared, and values that the label guard refuses, are shown as "other" and counted.
     secret: keys the digests of conversation ids in exemplars; without it there are none. max_series: bound for the
-    whole page; it decides how many releases (assistant and version) are told apart at a time: 12 with 8 scorers and 20
-    checks. seldom: scorers that only turns with labels have; they are shown once they say something, and come on top of
-    the bound.
+    whole page; it decides how many releases (assistant and version) are told apart at a time, as `Room` has it.
+    seldom: scorers that only turns with labels have; they are shown once they say something, and come on top of the
+    bound.
     """
 
     def __init__(
@@ -114,7 +107,7 @@ class WorkerMetrics(Collector):
         judges: Iterable[str] = (),
         endpoints: Iterable[str] = (),
         secret: str = "",
-        max_series: int = 5_000,
+        max_series: int = METRICS_SERIES,
         seldom: Collection[str] = (),
     ) -> None:
         self.registry = CollectorRegistry()
@@ -131,13 +124,8 @@ class WorkerMetrics(Collector):
         self._declares = {"scorer": self._scorers, "check": self._checks, "judged": {name: name for name in judged}}
         self._topics = tuple(name_label(topic) for topic in topics)
         self._judges, self._endpoints = tuple(judges), tuple(endpoints)
-        self._assistants = LabelGuard()
-        self._versions = LabelGuard(MAX_SEEN)  # how many are shown is for the releases to say
-        known = max(len(usual), 1)
-        shared = _WITHOUT_RELEASE + _PER_SCORER * known + series_of_environments(known)
-        shared += MAX_VALUES * series_per_assistant(known, app)
-        release = series_per_release(known, len(self._checks), app, len(self._declares["judged"]))
-        self._releases = ReleaseLabels(max(1, (max_series - shared) // max(1, release) - 1))
+        room = Room(max(len(usual), 1), len(self._checks), len(self._declares["judged"]), app)
+        self._releases = ReleaseGuard(room.count_releases(max_series))
         self._begun: dict[Labels, bool] = {}  # release → whether it has answered, so that all its series are shown
         self._environments: set[str] = set()
         self._latched = defaultdict[str, LatchedGauges](LatchedGauges)  # by the name of the family
@@ -158,14 +146,18 @@ class WorkerMetrics(Collector):
             def release(key: Release) -> Labels:
                 labels = releases.get(key)
                 if labels is None:
-                    # Before its first answer nobody knows which version a user talks to: that is no release to show.
-                    begins = key[1] is not None or key in answered
-                    labels = releases[key] = self._admit(key, now, begins=begins)
+                    labels = releases[key] = self._admit(key, now)
                 return labels
+
+            def release_of_turns(key: Release) -> Labels:
+                # Before its first answer nobody knows which version a user talks to: that is no release to show.
+                if key[1] is None and key not in answered and key not in releases:
+                    return self._admit(key, now, opening=True)
+                return release(key)
 
             for field, name, family in _PIPELINE:
                 if moved := getattr(deltas, field):
-                    self._apply_family(name, family, moved, release)
+                    self._apply_family(name, family, moved, release_of_turns if name == "turns_total" else release)
             if self._secret:
                 for (assistant, version, scorer), worst in deltas.exemplars.items():
                     self._keep_exemplar(release((assistant, version)), scorer, worst, now)
@@ -301,7 +293,7 @@ class WorkerMetrics(Collector):
         if name in self._declares:
             return self._declared(name, word)
         if name == "assistant":
-            return self._assistants.admit(word, self._now)
+            return self._releases.admit_assistant(word, self._now)
         if name == "environment" and word not in self._environments:
             self._environments.add(word)
             for begun, family in FAMILIES.items():
@@ -316,30 +308,22 @@ class WorkerMetrics(Collector):
             return OTHER
         return label
 
-    def _admit(self, key: Release, now: float, *, begins: bool) -> Labels:
-        """Give assistant and version as labels; where there is no room for both, the version becomes "other" first."""
-        assistant, version = self._assistants.admit(key[0], now), self._versions.admit(key[1], now)
-        release: Labels = (OTHER, OTHER)
-        for candidate in ((assistant, version), (assistant, OTHER)):
-            if self._releases.admit(candidate, now):
-                release = candidate
-                break
-        if release != (assistant, version):
-            self._add("label_overflow_total", ("release",), 1)
-        if begins and not self._begun.get(release):
+    def _admit(self, key: Release, now: float, *, opening: bool = False) -> Labels:
+        """Give assistant and version as labels, with all series of a release from its first answer on."""
+        release = self._releases.admit(*key, now, opening=opening)
+        if not opening and not self._begun.get(release):
             for name, family in FAMILIES.items():
                 if family.labels[:2] == RELEASE:
                     self._begin(name, family, release)
-        self._begun[release] = begins or self._begun.get(release, False)
+        self._begun[release] = not opening or self._begun.get(release, False)
         return release
 
     def _remove_evicted(self) -> None:
-        assistants, versions = set(self._assistants.take_evicted()), set(self._versions.take_evicted())
-        gone = set(self._releases.take_evicted())
+        gone, assistants, versions = self._releases.take_evicted()
         gone |= {release for release in self._begun if release[0] in assistants or release[1] in versions}
-        for label, guard in (("assistant", self._assistants), ("version", self._versions)):
-            if guard.overflow:
-                self._numbers["label_overflow_total"][(label,)] = guard.overflow
+        for label, refused in self._releases.overflow.items():
+            if refused:
+                self._numbers["label_overflow_total"][(label,)] = refused
         for release in gone:
             self._releases.drop(release)
             self._begun.pop(release, None)

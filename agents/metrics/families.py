@@ -7,9 +7,8 @@ what a worker knows of itself.
 
 from collections.abc import Mapping
 
-from turnsignal.stream.pipeline.metric_deltas import RELEASE, pipeline_families
+from turnsignal.stream.pipeline.metric_deltas import pipeline_families
 from turnsignal.stream.pipeline.metric_family import JUDGE, SCORE, WATCH, Family
-from turnsignal.stream.records.environments import ENVIRONMENTS
 
 PREFIX = "turnsignal_"
 
@@ -113,31 +112,3 @@ WORKER_FAMILIES: Mapping[str, Family] = {
 }
 
 FAMILIES: Mapping[str, Family] = {**{name: family for _, name, family in pipeline_families()}, **WORKER_FAMILIES}
-
-
-def series_per_release(scorers: int, checks: int, app: str = SCORE, judged: int = 0) -> int:
-    """Return how many series one release can have at most, on the page of an app. judged: scorers that are judges."""
-    sizes = {"scorer": scorers, "check": checks, "judged": judged}
-    return sum(
-        family.count_series(sizes)
-        for family in FAMILIES.values()
-        if family.labels[:2] == RELEASE and app in (family.apps or (app,))
-    )
-
-
-def series_per_assistant(scorers: int, app: str) -> int:
-    """Return how many series without a version one assistant can have at most, on the page of an app."""
-    return sum(
-        family.count_series({"scorer": scorers})
-        for family in FAMILIES.values()
-        if "assistant" in family.labels and "version" not in family.labels and app in (family.apps or (app,))
-    )
-
-
-def series_of_environments(scorers: int) -> int:
-    """Return how many series the environments beside the one that counts can have at most.
-
-    They have no release, or there would be as many again as of production for each; rows have it.
-    """
-    sizes = {"scorer": scorers + 1, "environment": len(ENVIRONMENTS) - 1}
-    return sum(family.count_series(sizes) for family in FAMILIES.values() if "environment" in family.labels)

@@ -14,7 +14,6 @@ from zlib import crc32
 
 from grafana.preview.judging import JUDGES, JudgeWorker
 from turnsignal.agents.metrics.exposition import WorkerMetrics
-from turnsignal.agents.watch import MAX_GAUGES
 from turnsignal.stream.judging.judges import judged_scorers
 from turnsignal.stream.pipeline.metric_family import JUDGE, SCORE, WATCH
 from turnsignal.stream.pipeline.processor import PartitionProcessor
@@ -234,7 +233,6 @@ def _metrics(app: str, suite: Suite) -> WorkerMetrics:
             app=WATCH,
             scorers=scorers,
             topics=_TOPICS[WATCH],
-            max_series=MAX_GAUGES,
             version=_VERSION,
             revision=_REVISION,
         )

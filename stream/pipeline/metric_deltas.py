@@ -231,7 +231,7 @@ class MetricDeltas:
     )
     overflow: defaultdict[str, int] = counter(
         "label_overflow_total",
-        "Values counted as other; release: no room in max_series.",
+        "Values counted as other; release: no room in TURNSIGNAL_METRICS_SERIES.",
         apps=(SCORE, WATCH),
         label={SCORE: ("assistant", "version", "release", "scorer", "check", "judged"), WATCH: ("series",)},
     )

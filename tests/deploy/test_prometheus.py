@@ -16,6 +16,7 @@ from tests.agents.metrics.serving import ask, served
 from tests.agents.metrics.test_exposition import full
 from tests.deploy.test_alertmanager import until
 from turnsignal.agents.metrics.exposition import WorkerMetrics
+from turnsignal.agents.settings import METRICS_SERIES
 
 CONFIGURATION = Path(__file__).parents[2] / "deploy" / "prometheus" / "prometheus.yml"
 SCORERS = [f"s{n}.{'x' * 200}" for n in range(8)]  # labels as long as they become
@@ -87,7 +88,7 @@ def test_a_full_page_is_within_the_limits_and_every_rule_can_be_worked_out_on_it
     (up,) = until(lambda: query(prometheus, 'up{job="turnsignal"}'))
     assert up["value"][1] == "1", ask(prometheus, "targets")["activeTargets"][0]["lastError"]
     (size,) = until(lambda: query(prometheus, "scrape_samples_scraped"))
-    assert 1_000 < int(size["value"][1]) <= 5_000
+    assert 10_000 < int(size["value"][1]) <= METRICS_SERIES
 
     def evaluated() -> list[dict[str, Any]]:
         rules = [rule for group in ask(prometheus, "rules")["groups"] for rule in group["rules"]]

@@ -8,13 +8,15 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 from turnsignal.agents.metrics.exposition import WorkerMetrics
-from turnsignal.agents.metrics.families import FAMILIES, PREFIX, series_of_environments, series_per_release
+from turnsignal.agents.metrics.families import FAMILIES, PREFIX
+from turnsignal.agents.metrics.room import Room
 from turnsignal.agents.score import make_score_app
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.stream.errors import Reason
 from turnsignal.stream.pipeline.metric_deltas import SCORE_BOUNDS, LowestScore, MetricDeltas
 from turnsignal.stream.pipeline.metric_family import WATCH
+from turnsignal.stream.pipeline.release_labels import DRILL, MAX_DRILLED
 from turnsignal.stream.records.scores import Unscored
 from turnsignal.stream.suite import Suite
 
@@ -52,8 +54,8 @@ def worker(**changes):
 
 def worker_with_room(releases):
     """A worker whose page has room for so many releases beside what has none."""
-    shared = 600 + 2 * 2 + series_of_environments(2)  # no family of a score worker has an assistant and no version
-    return worker(max_series=shared + (releases + 1) * series_per_release(2, 1))
+    room = Room(scorers=2, checks=1)
+    return worker(max_series=room.shared + (releases + MAX_DRILLED + 1) * room.per_release)
 
 
 def scored(*values, scorer="nDCG@5", version="v1"):
@@ -385,9 +387,9 @@ def test_a_score_worker_says_what_each_scorer_is_about_and_which_way_is_better()
     assert value(metrics, "scorer_good_from_ratio", scorer="wasted_context") is None
 
 
-def full(release_number, scorers, checks):
-    """A tally that touches everything a release can have."""
-    deltas, (a, v) = MetricDeltas(), (f"a{release_number % 7}", f"v{release_number}")
+def full(release, scorers, checks):
+    """A tally that touches everything a release can have. release: assistant and version, or a number of one."""
+    deltas, (a, v) = MetricDeltas(), (f"a{release % 7}", f"v{release}") if isinstance(release, int) else release
     for scorer in scorers:
         deltas.scores[a, v, scorer].append(0.5)
         for reason in list(Unscored)[:6]:
@@ -403,7 +405,7 @@ def full(release_number, scorers, checks):
 
 def test_the_page_stays_within_its_bound_whatever_the_traffic_says():
     scorers, checks = [f"s{n}" for n in range(8)], [f"c.{n}" for n in range(20)]
-    metrics = WorkerMetrics(scorers=scorers, checks=checks, topics=["turns", "verdicts"])
+    metrics = WorkerMetrics(scorers=scorers, checks=checks, topics=["turns", "verdicts"], max_series=5_000)
     largest = 0
     for number in range(150):
         metrics.apply(full(number, scorers, checks), NOON + number * 100.0)
@@ -412,6 +414,87 @@ def test_the_page_stays_within_its_bound_whatever_the_traffic_says():
     assert value(metrics, "label_overflow_total", label="release") > 0
     everywhere = sum(v for (name, labels), v in samples(metrics).items() if name == "turns_total")
     assert everywhere > 0
+
+
+def built_in_metrics(**settings):
+    """The metrics of a score worker of the built-in suite, and the scorers and checks that they declare."""
+    app = make_score_app(Settings(brokers="localhost:1", **settings), Suite())
+    metrics = cast("TaskManager", app.task_manager).metrics
+    scorers = {dict(labels)["scorer"] for name, labels in samples(metrics) if name == "scorer_info"}
+    return metrics, sorted(scorers), [check.name for _, check in Suite().parsed_checks]
+
+
+def shown_releases(metrics):
+    """The releases whose answers are counted under their own names."""
+    return {
+        (labels["assistant"], labels["version"])
+        for (name, named), turns in samples(metrics).items()
+        if name == "turns_total" and turns and (labels := dict(named))["role"] == "assistant"
+    }
+
+
+def answered(assistant, version):
+    """A tally of a conversation's first question, which is of no version yet, and of its answer."""
+    deltas = MetricDeltas()
+    deltas.count(deltas.turns, (assistant, None, "user"))
+    deltas.count(deltas.turns, (assistant, version, "assistant"))
+    return deltas
+
+
+TWENTY_FOUR = {(f"assistant-{a}", f"v{v}") for a in range(8) for v in range(3)}
+
+
+def test_a_page_of_the_built_in_suite_names_24_releases_of_8_assistants_and_a_drill():
+    metrics, scorers, checks = built_in_metrics()
+    drilled = {(f"{DRILL}20261121-100000", "v1"), (f"{DRILL}20261121-100000", "v2")}
+    for assistant, version in sorted(TWENTY_FOUR | drilled):
+        deltas = full((assistant, version), scorers, checks)
+        deltas.merge(answered(assistant, version))
+        metrics.apply(deltas, NOON)
+    assert shown_releases(metrics) == TWENTY_FOUR | drilled
+    assert value(metrics, "label_overflow_total", label="release") == 0
+    assert 10_000 < series_count(metrics) <= Settings(brokers="localhost:1").metrics_series
+
+
+def test_drills_take_no_place_of_what_is_served_and_are_shown_on_a_full_page():
+    metrics, _, _ = built_in_metrics()
+    for number in range(40):
+        metrics.apply(answered("support", f"v{number}"), NOON + number * HOUR)
+    before, now = shown_releases(metrics), NOON + 39 * HOUR
+    for day in range(3):  # the next one takes the places of the one before
+        for version in ("v1", "v2"):
+            metrics.apply(answered(f"{DRILL}{day}", version), now + day)
+        assert shown_releases(metrics) >= before | {(f"{DRILL}{day}", "v1"), (f"{DRILL}{day}", "v2")}
+    metrics.apply(answered("sales", "v1"), now + 10)
+    assert ("sales", "v1") in shown_releases(metrics)
+
+
+def test_questions_before_the_first_answer_take_no_place():
+    metrics = worker_with_room(2)
+    for assistant in ("support", "sales"):
+        metrics.apply(answered(assistant, "v1"), NOON)
+    assert shown_releases(metrics) == {("support", "v1"), ("sales", "v1")}
+    assert value(metrics, "turns_total", assistant="sales", version="none", role="user") == 1
+    assert value(metrics, "label_overflow_total", label="release") == 0
+
+
+def test_answers_without_a_version_take_a_place_like_those_with_one():
+    metrics = worker_with_room(2)
+    for assistant in ("support", "sales", "billing"):
+        metrics.apply(answered(assistant, None), NOON)
+    assert shown_releases(metrics) == {("support", "none"), ("sales", "none"), ("other", "other")}
+    assert value(metrics, "label_overflow_total", label="release") == 1
+
+
+@pytest.mark.parametrize(("most", "names"), [(4_000, 1), (8_000, 8), (17_500, 25), (40_000, 66)])
+def test_the_setting_decides_how_many_releases_have_names_and_the_others_are_counted(most, names):
+    metrics, _, _ = built_in_metrics(metrics_series=most)
+    for number in range(100):
+        metrics.apply(answered(f"assistant-{number % 8}", f"v{number}"), NOON)
+    shown = shown_releases(metrics)
+    assert len(shown - {("other", "other")}) == names
+    assert ("other", "other") in shown
+    assert value(metrics, "label_overflow_total", label="release") > 0
 
 
 def test_a_release_without_room_keeps_its_assistant_and_then_becomes_other():
@@ -556,4 +639,4 @@ def test_all_environments_together_stay_within_what_is_kept_free_for_them():
             for outcome in FAMILIES["environment_conversations_closed_total"].words_of("outcome"):
                 deltas.other_outcomes[environment, outcome] += 1
             metrics.apply(deltas, NOON)
-    assert 100 < series_count(metrics) - before <= series_of_environments(len(scorers))
+    assert 100 < series_count(metrics) - before <= Room(len(scorers), 0).of_environments

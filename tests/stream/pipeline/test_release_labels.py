@@ -1,7 +1,7 @@
 """Who is shown on a page that has room for a few releases."""
 
 from turnsignal.stream.pipeline.bounded_labels import COOLDOWN, OTHER
-from turnsignal.stream.pipeline.release_labels import MAX_TAKEN, ReleaseLabels
+from turnsignal.stream.pipeline.release_labels import DRILL, MAX_TAKEN, ReleaseLabels
 
 
 def used(labels: ReleaseLabels, now: float, *releases: tuple[str, str]) -> list[bool]:
@@ -54,3 +54,13 @@ def test_a_release_that_comes_back_is_not_new() -> None:
     assert used(labels, 2 * COOLDOWN + 1.0, ("a", "1")) == [False]
     labels.drop(("a", "3"))
     assert used(labels, 2 * COOLDOWN + 2.0, ("a", "1")) == [True]
+
+
+def test_drills_have_places_of_their_own_which_a_later_one_takes_at_once() -> None:
+    labels = ReleaseLabels(1)
+    drills = [(f"{DRILL}{number}", version) for number in range(2) for version in ("v1", "v2")]
+    assert used(labels, 0.0, ("a", "1"), *drills) == [True] * 5
+    assert labels.take_evicted() == [drills[0]]
+    assert ("a", "1") in labels
+    assert drills[0] not in labels
+    assert used(labels, 1.0, *((f"{DRILL}made-up", str(number)) for number in range(50))).count(True) == MAX_TAKEN
