@@ -54,7 +54,7 @@ _NO_FILES = "expected files of turns (.jsonl, .jsonl.gz), got none; --sample nee
 )
 @click.option("--whole-conversations", is_flag=True, help="No conversation is cut: compare the last ones, too.")
 @click.option("--baseline", metavar="VERSION", help="Version to compare all others with.  [the one before each]")
-@click.option("--alerts", is_flag=True, help="Say when an alert would have fired, and why.")
+@click.option("--alerts", is_flag=True, help="Say when an alert would have fired and why, and where none could.")
 @click.option("--decisions", type=FILE, help="For --alerts: what operators decided (`turnsignal export decisions`).")
 @click.option("--resume", is_flag=True, help="Go on where an interrupted run of the same with --resume left off.")
 @FEEDBACK
