@@ -58,7 +58,7 @@ class Room(NamedTuple):
         >>> Room(scorers=19, checks=8).count_releases(17_500)
         25
         """
-        return max(1, (max_series - self.shared) // self.per_release - MAX_DRILLED - 1)
+        return max(1, (max_series - self.shared) // max(1, self.per_release) - MAX_DRILLED - 1)
 
     def _count(self, label: str, sizes: dict[str, int]) -> int:
         """Return how many series the families have that have this label and, but for "version", no release."""

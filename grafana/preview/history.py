@@ -258,6 +258,6 @@ ONE_VERSION = Story("one", hours=6.0, kept=((0.0, 6.0),), worse=None, assistants
 MANY_VERSIONS = replace(
     ONE_VERSION,
     job="many",
-    versions=(*(f"v{n}.{'x' * n}" for n in range(18)), "<b>bold</b>", 'a"} 1\nup 0', "\u202eltr", "v" * 200, "a|b.*"),
+    versions=(*(f"v{n}.{'x' * n}" for n in range(40)), "<b>bold</b>", 'a"} 1\nup 0', "\u202eltr", "v" * 200, "a|b.*"),
     rate=0.5,
 )
