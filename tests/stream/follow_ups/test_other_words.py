@@ -146,6 +146,15 @@ def test_what_does_not_fit_or_is_not_clear_is_a_clarification(follow_up: str) ->
         "j'ai dit livraison",
         "pas le bon document",
         "den Menüpunkt gibt's bei mir nicht",
+        "Ti ho chiesto un'altra cosa",
+        "Ma che c'entra?",
+        "je demandais tout autre chose",
+        "Vous répondez à côté",
+        "te pregunté por las moras",
+        "perguntei pelas amoras",
+        "Die Frage war eine andere.",
+        "Ho un monopattino, non una bici",
+        "J'ai un voilier, pas une vedette",
     ],
 )
 def test_not_understanding_and_objecting_are_read_in_other_languages(follow_up: str) -> None:

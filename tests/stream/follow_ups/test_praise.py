@@ -49,10 +49,37 @@ def read(follow_up: str, response: str = ANSWER) -> FollowUpReading:
         "the first one didn't work but the second did, thanks",
         "done! was not as bad as i thought",
         "nothing wrong with it any more :)",
+        # somebody learned something
+        "oh, I didn't know that, thanks",
+        "So I did it wrong for ten years. Thank you!",
+        "you learn something every day",
+        "Non lo sapevo, grazie",
+        "No se me había ocurrido, gracias",
+        "Não sabia, obrigado",
+        "Dann hab ich es jahrelang falsch gemacht, danke für den Hinweis",
+        "Je faisais tout faux, merci",
+        "Dan deed ik het verkeerd, bedankt",
+        "No puede estar más claro",
+        # or found a mistake of their own
+        "it was my mistake, all good",
+        "Ah, I had the wrong setting. Sorted",
+        "avevo sbagliato io, adesso va",
+        "hatte das falsche Menü offen, gefunden",
+        "esqueci-me de guardar, já funciona",
+        "verkeerde kabel, nu doet hij het",
+        "j'avais mal lu, merci",
     ],
 )
 def test_a_message_of_nothing_but_praise_is_thanks(follow_up: str) -> None:
     assert read(follow_up).label is FollowUp.THANKS
+
+
+@pytest.mark.parametrize(
+    "follow_up",
+    ["wrong menu", "it was the wrong page", "falsches Menü", "era il menu sbagliato", "I had the wrong page"],
+)
+def test_a_mistake_without_content_is_no_praise(follow_up: str) -> None:
+    assert read(follow_up).label is not FollowUp.THANKS
 
 
 @pytest.mark.parametrize(
