@@ -5,7 +5,7 @@ comes out depends on the partition alone, so any number of processes that share 
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol
 from zlib import crc32
@@ -18,6 +18,7 @@ from turnsignal.stream.conversations.clock import StreamClock
 from turnsignal.stream.pipeline.agenda import Agenda
 from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.processor import PartitionProcessor
+from turnsignal.stream.pipeline.release_times import ReleaseTimes
 from turnsignal.stream.records.turns import Role
 from turnsignal.stream.records.wire import OutputRecord, Record
 from turnsignal.stream.reports.run import Run
@@ -208,19 +209,28 @@ class PackedReplay(NamedTuple):
     partitions: dict[int, tuple[MutableMapping[bytes, bytes], StreamClock, Agenda]]
     waiting: list[list[Recorded]]
     sizes: list[int]
+    release_times: ReleaseTimes | None = None
 
 
 class Replay:
     """Feed recorded turns, with feedback and verdicts among them, to their partitions.
 
     runs: partition → what came of it so far; environment: which one moves the figures, None is production; indexer:
-    tells which lines are feedback or verdicts, None where none are.
+    tells which lines are feedback or verdicts, None where none are; released: event times of releases, which name that
+    of answers without a version.
     """
 
-    def __init__(self, suite: Suite, environment: str | None = None, indexer: Indexer | None = None) -> None:
+    def __init__(
+        self,
+        suite: Suite,
+        environment: str | None = None,
+        indexer: Indexer | None = None,
+        released: Sequence[float] = (),
+    ) -> None:
         self.runs: dict[int, Run] = {}
         self._environment = environment
         self._indexer = indexer
+        self._release_times = ReleaseTimes(released) if released else None
         self._suite = suite
         self._processors: dict[int, PartitionProcessor] = {}
         self._waiting: list[list[Line]] = [[] for _ in range(PARTITIONS)]
@@ -236,11 +246,11 @@ class Replay:
             [Recorded(line.time, line.offset, line.key or b"", line.value or b"", line.timestamp) for line in lines]
             for lines in self._waiting
         ]
-        return PackedReplay(self.runs, partitions, waiting, self._sizes)
+        return PackedReplay(self.runs, partitions, waiting, self._sizes, self._release_times)
 
     def unpack(self, packed: PackedReplay) -> None:
         """Go on from what `pack` returned, with the same suite; call before the first `feed`."""
-        self.runs = packed.runs
+        self.runs, self._release_times = packed.runs, packed.release_times
         self._waiting, self._sizes = [[*lines] for lines in packed.waiting], packed.sizes
         for number, (store, clock, agenda) in packed.partitions.items():
             self.runs[number].aggregates.attach(self._suite)
@@ -296,6 +306,7 @@ class Replay:
             verdicts_topic=VERDICTS_TOPIC,
             observer=run.aggregates,
             environment=self._environment,
+            release_times=self._release_times,
         )
 
     def _accept(self, number: int, result: BatchResult) -> list[OutputRecord]:

@@ -21,6 +21,7 @@ from turnsignal.agents.commands.options import (
     print_json,
     shown_progress,
 )
+from turnsignal.agents.commands.rejected import end_by_cut
 from turnsignal.agents.commands.sparing import OutFile, SparingCommand
 from turnsignal.agents.process.exits import EXIT_FAILED
 from turnsignal.stream.errors import ConfigError
@@ -134,6 +135,7 @@ def convert(
         what = f"{refused:,} records could not be read, {done.turns:,} turns could"
         click.echo(f"turnsignal: {'expected records, got none at all' if is_empty else what}", err=True)
         sys.exit(EXIT_FAILED)
+    end_by_cut(done.reports)
 
 
 def _propose(files: tuple[Path, ...], to: Path, *, err: bool) -> None:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import click
 
-from turnsignal.agents.commands.options import JSON, print_json, reach_settings, shown_progress
+from turnsignal.agents.commands.options import JSON, given_time, print_json, reach_settings, shown_progress
 from turnsignal.agents.report.program_name import typed_program
-from turnsignal.stream.text.timestamps import epoch_seconds
 
 #: Names of `agents.files.exporting.EXPORTED`, here so that `--help` need not import them; a test compares.
 TOPIC_NAMES = (
@@ -110,15 +109,9 @@ def read_range(since: str | None, until: str | None) -> tuple[float | None, floa
 
 def _time(text: str, name: str, day: float | None = None) -> float:
     """Read a time as seconds since 1970; without a zone it is UTC, without a date of the day that is given."""
-    try:
-        if day is not None and re.fullmatch(r"\d{1,2}:\d\d(:\d\d)?", text):
-            text = f"{datetime.fromtimestamp(day, UTC):%Y-%m-%d}T{text.rjust(5, '0')}"
-        read = datetime.fromisoformat(text)
-    except ValueError:
-        like = "2026-11-20T14:00, 2026-11-20 or 2026-11-20T14:00+01:00"
-        msg = f"{name}: expected a time such as {like}; got {text[:80]!r}"
-        raise click.UsageError(msg) from None
-    return epoch_seconds(read)
+    if day is not None and re.fullmatch(r"\d{1,2}:\d\d(:\d\d)?", text):
+        text = f"{datetime.fromtimestamp(day, UTC):%Y-%m-%d}T{text.rjust(5, '0')}"
+    return given_time(text, name)
 
 
 def _before(now: float, text: str) -> float:

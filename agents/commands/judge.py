@@ -1,10 +1,9 @@
 """`turnsignal judge …`: recorded turns past LLM judges, or what that would send and cost."""
 
-import fcntl
 import os
+import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,11 +24,9 @@ from turnsignal.agents.commands.options import (
 )
 from turnsignal.agents.commands.sparing import OutFile, SparingCommand
 from turnsignal.agents.process.exits import EXIT_FAILED
-from turnsignal.stream.errors import ConfigError, TurnsignalError
+from turnsignal.stream.errors import ConfigError
 
 if TYPE_CHECKING:
-    from typing import IO
-
     from turnsignal.stream.judging.exchanges import ExchangeRecord
     from turnsignal.stream.judging.judges import Judge, JudgePart, JudgingPart
     from turnsignal.stream.records.verdicts import Verdict
@@ -54,7 +51,12 @@ _SHOWN = 3  #: prompts of each judge that a dry run prints without --limit
 @click.option("--probe", is_flag=True, help="Ask again in other words, and say how often the answer flips.")
 @click.option("--budget", type=MONEY, help="Spend no more than this.  [judging.budget of the suite]")
 @click.option("--recorded", type=FILES, help="Answer with the verdicts of this file instead of asking.")
-@click.option("--out", type=OutFile(), help="File of verdicts (.jsonl); what it already holds is not asked for again.")
+@click.option(
+    "--out",
+    type=OutFile(),
+    help="File of verdicts (.jsonl); what it already holds stays, and is not asked for again.  [out/verdicts/ and "
+    "the recording's name; with --recorded none]",
+)
 @click.option("--suite", "suite_file", type=SUITE, help="Suite with judges.  [TURNSIGNAL_SUITE, or the built-in]")
 @click.option("--redaction", type=SUITE, help="What to take out of texts.  [TURNSIGNAL_REDACTION, or all]")
 @JSON
@@ -102,7 +104,9 @@ def judge(
     import time
 
     from turnsignal.agents.files.importing import Imported
-    from turnsignal.agents.files.judging import judge_exchanges, read_exchanges, redacted_exchanges
+    from turnsignal.agents.files.judging import judge_exchanges, read_exchanges, read_verdicts, redacted_exchanges
+    from turnsignal.agents.files.kept_verdicts import default_file, kept_verdicts, put_in_order
+    from turnsignal.agents.files.writing import spare_inputs
     from turnsignal.agents.providers.judges import load_judges
     from turnsignal.agents.suite_files import suite_in_force
 
@@ -110,6 +114,9 @@ def judge(
         raise click.UsageError(
             "--probe: expected no --out, --recorded or --dry-run beside it, as only figures come of it"
         )
+    if out is None and recorded is None and not (dry_run or probe):
+        out = default_file(files)  # verdicts may have cost money
+        spare_inputs([out], files)
     suite = suite_in_force(
         suite_file or os.environ.get("TURNSIGNAL_SUITE") or None,
         redaction or os.environ.get("TURNSIGNAL_REDACTION") or None,
@@ -131,19 +138,20 @@ def judge(
         return
     from turnsignal.agents.providers.recorded import RecordedVerdicts
 
-    with _kept(out) as (known, on_verdict):
+    with kept_verdicts(out) as (known, on_verdict):
         verdicts = judge_exchanges(
             exchanges,
             judges,
             judging,
             os.environ,
-            recorded=None if recorded is None else RecordedVerdicts(_read(recorded)),
+            recorded=None if recorded is None else RecordedVerdicts(read_verdicts(recorded)),
             known=known,
             on_verdict=on_verdict,
         )
-        if out is not None:
-            _rewrite(out, known, verdicts)
+        others = 0 if out is None else put_in_order(out, known, verdicts)
     _show(judges, verdicts, counts, out, as_json=as_json)
+    if out is not None and not as_json:
+        _say_where(out, files, others)
     for ruled in sorted({each.part.model for each in judges if each.part.model.startswith("scripted:")}):
         click.secho(
             f"warning: {ruled} answers by fixed rules: its verdicts say nothing of answers", fg="yellow", err=True
@@ -330,7 +338,8 @@ def _show(
     rows = [summarize(each, by_name[each.part.name]) for each in judges]
     if as_json:
         dumped = [VERDICTS.dump_python(verdict, mode="json", exclude_none=True) for verdict in verdicts]
-        print_json({"judges": rows, "redacted": counts, "verdicts": dumped})
+        written = {} if out is None else {"file": str(out)}
+        print_json({"judges": rows, "redacted": counts, "verdicts": dumped, **written})
         return
 
     print_lines(open_console(), format_judged(rows, verdicts))
@@ -339,50 +348,10 @@ def _show(
         click.echo(f"Wrote {len(verdicts):,} verdicts to {out}; compare them with people: turnsignal measure -h")
 
 
-@contextmanager
-def _kept(out: Path | None) -> "Iterator[tuple[dict[str, Verdict], Callable[[Verdict], None]]]":
-    """Give what the file already holds, and what appends to it; two runs at once would lose what one has paid for."""
-    from turnsignal.agents.files.judging import encode_verdict
+def _say_where(out: Path, files: Sequence[Path], others: int) -> None:
+    """Say what else the file of verdicts holds, and which command shows them beside the rules' scores."""
+    from turnsignal.agents.report.program_name import typed_program
 
-    if out is None:
-        yield {}, lambda _: None
-        return
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with out.open("ab") as file:
-            _lock(file, out)
-            known = _read(out)
-
-            def append(verdict: "Verdict") -> None:
-                file.write(encode_verdict(verdict) + b"\n")
-                file.flush()
-
-            yield known, append
-    except OSError as error:
-        msg = f"{out}: expected a file that can be written, got: {error.strerror}"
-        raise TurnsignalError(msg) from None
-
-
-def _lock(file: "IO[bytes]", out: Path) -> None:
-    """Keep other runs out of a file until it is closed; pipes and file systems without locks have none."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        msg = f"{out}: expected that nobody writes there, got another run that does; wait for its end, or name another"
-        raise ConfigError(msg) from None
-    except OSError:
-        return
-
-
-def _read(path: Path) -> "dict[str, Verdict]":
-    from turnsignal.agents.files.judging import read_verdicts
-
-    return read_verdicts(path)
-
-
-def _rewrite(out: Path, known: "dict[str, Verdict]", verdicts: "Sequence[Verdict]") -> None:
-    """Put the file in order: what it held of other exchanges and judges first, then one verdict of each."""
-    from turnsignal.agents.files.judging import write_verdicts
-
-    new = {verdict.id for verdict in verdicts}
-    write_verdicts(out, [*(verdict for key, verdict in known.items() if key not in new), *verdicts])
+    if others:
+        click.echo(f"It held {others:,} more, of other exchanges or judges, and keeps them: a replay takes in all.")
+    click.echo(f"Next: {typed_program()} replay {shlex.join(map(str, files))} --verdicts {shlex.quote(str(out))}")

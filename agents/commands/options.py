@@ -75,6 +75,27 @@ HASH_USERS = click.option(
 STRICT = click.option("--strict", is_flag=True, help="Read lines of turns only as a Kafka topic takes them.")
 
 
+class _ReplayDirectory(click.Path):
+    """A directory that a replay wrote; of a file, what to type to have one."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, exists=True, file_okay=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Take a directory; click reports what is wrong."""
+        path = Path(os.fspath(value))
+        if path.is_file():
+            command = "report" if ctx is None else ctx.info_name
+            typed = f"turnsignal replay {shlex.quote(str(path))} --out out/replay && turnsignal {command} out/replay"
+            self.fail(
+                f"expected a directory that `turnsignal replay --out` wrote, got a file; try: {typed}", param, ctx
+            )
+        return super().convert(value, param, ctx)
+
+
+REPLAYED = _ReplayDirectory()
+
+
 class Money(click.FloatRange):
     """An amount of money, 0 or more; nan and inf are none."""
 
@@ -151,6 +172,16 @@ def how_to_read(
         raise click.UsageError("--format, --mapping and --strict exclude each other: give one of them")
     how = read_how(format_name, mapping, strict=strict)
     return how if user_key is None else how._replace(user_key=read_user_key(user_key))
+
+
+def given_time(text: str, name: str) -> float:
+    """Read the time that an option gives as seconds since 1970; click reports what is wrong."""
+    from turnsignal.stream.text.timestamps import read_given_time
+
+    try:
+        return read_given_time(text, name)
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def chosen_suite(suite_file: Path | None, redaction: Path | None) -> "Suite":

@@ -25,7 +25,12 @@ from turnsignal.agents.commands.sparing import OutFile, SparingCommand
 @click.command(cls=SparingCommand, epilog="Example: turnsignal produce turns.jsonl.gz --speed 60x")
 @click.argument("files", type=FILES, nargs=-1, required=True)
 @click.option(
-    "--speed", type=SPEED, default="max", show_default=True, help="Event time against the clock, such as 60x."
+    "--speed",
+    type=SPEED,
+    default="max",
+    show_default=True,
+    help="Event time against the clock, such as 60x; at max, days come within minutes, and when an incident began or "
+    "an alert fired says nothing.",
 )
 @click.option("--topic", help="Where to send them.  [the turns topic]")
 @click.option("--as-is", is_flag=True, help="Keep the order of the files; without, turns are sorted by their time.")
@@ -68,7 +73,7 @@ def produce(
     import time
 
     from turnsignal.agents.commands.reading import echo_described, read_in
-    from turnsignal.agents.commands.rejected import end_by_rejected, end_by_unread_feedback
+    from turnsignal.agents.commands.rejected import end_by_cut, end_by_rejected, end_by_unread
     from turnsignal.agents.commands.resuming import saying_how_to_resume
     from turnsignal.agents.files.produce import produce_files
     from turnsignal.agents.files.reading import Recording, TurnFile
@@ -113,5 +118,6 @@ def produce(
         reasons = ", ".join(f"{reason} {n}" for reason, n in sorted(done.rejected.items()))
         click.echo(f"Rejected {done.rejected.total():,} lines ({reasons}); see {done.rejects}.")
     if done.rejects is not None and not done.skipped:
-        end_by_unread_feedback(feedback, done.feedback, done.rejects)
+        end_by_unread(feedback, done.feedback, done.rejects, "record of feedback")
+    end_by_cut(imported.reports)
     end_by_rejected(done.rejected.total(), done.sent + done.feedback + done.skipped, max_rejected)

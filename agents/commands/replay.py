@@ -18,6 +18,7 @@ from turnsignal.agents.commands.options import (
     SUITE,
     VERDICTS,
     chosen_suite,
+    given_time,
     how_to_read,
     open_console,
     print_json,
@@ -54,6 +55,12 @@ _NO_FILES = "expected files of turns (.jsonl, .jsonl.gz), got none; --sample nee
 )
 @click.option("--whole-conversations", is_flag=True, help="No conversation is cut: compare the last ones, too.")
 @click.option("--baseline", metavar="VERSION", help="Version to compare all others with.  [the one before each]")
+@click.option(
+    "--released",
+    multiple=True,
+    metavar="TIME",
+    help="When a release came, 2026-11-24T14:00, UTC: tells answers without a version apart; repeatable.",
+)
 @click.option("--alerts", is_flag=True, help="Say when an alert would have fired and why, and where none could.")
 @click.option("--decisions", type=FILE, help="For --alerts: what operators decided (`turnsignal export decisions`).")
 @click.option("--resume", is_flag=True, help="Go on where an interrupted run of the same with --resume left off.")
@@ -79,6 +86,7 @@ def replay(
     counted: str,
     whole_conversations: bool,
     baseline: str | None,
+    released: tuple[str, ...],
     alerts: bool,
     decisions: Path | None,
     resume: bool,
@@ -95,7 +103,9 @@ def replay(
     arrays, pretty-printed or CSV, plain, gzip or zstd. Anything else by --mapping. The file - is standard input.
 
     Each release is compared with the one before it; where two answer side by side from the beginning, with the one that
-    has clearly more answered conversations, else with the first by its version, unless --baseline names another.
+    has clearly more answered conversations, else with the first by its version, unless --baseline names another. Where
+    answers name no version, --released TIME makes two releases: conversations that began before, and since. Answers
+    that name one keep it; where all do, a finding says that the option changed nothing.
 
     Prints what was found, the figures of each release, and the worst exchanges. Writes scores.jsonl,
     conversations.jsonl, dead-letters.jsonl, worst.jsonl and summary.json; the same files, byte for byte, whatever the
@@ -105,7 +115,7 @@ def replay(
     from functools import partial
 
     from turnsignal.agents.commands.reading import echo_described, read_in
-    from turnsignal.agents.commands.rejected import end_by_rejected, end_by_unread_feedback
+    from turnsignal.agents.commands.rejected import count_read, end_by_cut, end_by_rejected, end_by_unread
     from turnsignal.agents.commands.resuming import saying_how_to_resume
     from turnsignal.agents.files.sample import SAMPLE_TURNS, write_sample
     from turnsignal.agents.process.interrupts import ending_on_signals
@@ -125,6 +135,7 @@ def replay(
         raise click.UsageError("expected files of turns, or --sample; got both" if sample else _NO_FILES)
     if decisions is not None and not alerts:
         raise click.UsageError("--decisions go with --alerts: give both")
+    times = [given_time(text, "--released") for text in released]
     decided = () if decisions is None else read_decisions(decisions)
     out = out or Path("out/sample" if sample else "out/replay")
     chosen = chosen_suite(suite_file, redaction)
@@ -144,7 +155,7 @@ def replay(
         how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
         how |= {"feedback": (*feedback, *imported.feedback), "verdicts": verdicts, "refused": imported.refused}
         how |= {"progress": bars[1], "alerts": alerts, "decisions": decided, "resume": resume}
-        how |= {"whole": whole_conversations, "baseline": baseline}
+        how |= {"whole": whole_conversations, "baseline": baseline, "released": times}
         how["read_as"] = reading_of.as_json()
         summary = replay_files(imported.sources, out, chosen, time.time(), **how)
     echo_described(describe_files(imported.reports, summary.get("assumed", {})), err=as_json)
@@ -156,7 +167,9 @@ def replay(
         print_lines(console, format_ending(result, console.width, is_sample=sample))
     read = sum(summary["turns"].values()) + sum(summary["other_environments"].values())
     read_feedback = sum(row["n"] for row in summary["feedback"])
-    end_by_unread_feedback(feedback, read_feedback, out / "dead-letters.jsonl")
+    end_by_unread(feedback, read_feedback, out / "dead-letters.jsonl", "record of feedback")
+    end_by_unread(verdicts, count_read(verdicts, out / "dead-letters.jsonl"), out / "dead-letters.jsonl", "verdict")
+    end_by_cut(imported.reports)
     read += read_feedback
     end_by_rejected(sum(summary["dead_letters"].values()), read, max_rejected)
 

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from turnsignal.agents.commands.options import FILE, FILES, JSON, SUITE, open_console, print_json, shown_progress
+from turnsignal.agents.commands.options import (
+    FILE,
+    FILES,
+    JSON,
+    REPLAYED,
+    SUITE,
+    open_console,
+    print_json,
+    shown_progress,
+)
 from turnsignal.agents.commands.sparing import OutFile, SparingCommand
 from turnsignal.stream.errors import TurnsignalError
 
@@ -38,7 +47,7 @@ class _SeveralToRemove(SparingCommand):
     epilog="Example: turnsignal replay turns.jsonl.gz --out out/a && turnsignal report out/a --html report.html, or: "
     "turnsignal report --gt gt.json --pred pred.json --outdir results --remove unknown",
 )
-@click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False), required=False)
+@click.argument("directory", type=REPLAYED, required=False)
 @click.option("--turns", type=FILES, multiple=True, help="Turns that were replayed; repeatable.  [those it names]")
 @click.option("--suite", type=SUITE, help="The suite of the replay, for its thresholds.")
 @click.option(

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from turnsignal.agents.commands.options import JSON, open_console, print_json
+from turnsignal.agents.commands.options import JSON, REPLAYED, open_console, print_json
 
 
 @click.command(epilog="Example: turnsignal replay turns.jsonl.gz --out out/replay && turnsignal review out/replay")
-@click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("directory", type=REPLAYED)
 @JSON
 def review(directory: Path, *, as_json: bool) -> None:
     """Review the instruction checks of a replay: never failing, always failing, failing on good answers.

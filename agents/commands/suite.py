@@ -1,6 +1,7 @@
 """`turnsignal suite …` and `turnsignal schema …`: what is scored with, and what records look like."""
 
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import BinaryIO
@@ -141,8 +142,12 @@ def _write_new(file: Path, text: str) -> None:
     try:
         with file.open("x", encoding="utf-8") as target:
             target.write(text)
+    except FileExistsError:
+        msg = f"{file}: expected a file that is not there yet, got one that may be edited; name another, or remove it "
+        msg += f"first: rm {shlex.quote(str(file))}"
+        raise ConfigError(msg) from None
     except OSError as error:
-        msg = f"{file}: expected a file that is not there yet and can be written, got: {error.strerror}"
+        msg = f"{file}: expected a file that can be written, got: {error.strerror}"
         raise ConfigError(msg) from None
 
 

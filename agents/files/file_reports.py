@@ -15,7 +15,7 @@ class FileReport:
 
     records: read; human_scores: by people; votes: that stand with their answers; strangers: records of other formats,
     which were not read; refused: reason → records; first: reason → (line, detail); warnings: what a mapping
-    names in vain.
+    names in vain; is_cut: a file ends early.
     """
 
     files: list[str]
@@ -31,6 +31,7 @@ class FileReport:
     refused: Counter[str] = field(default_factory=Counter)
     first: dict[str, tuple[int, str]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    is_cut: bool = False
 
     @property
     def name(self) -> str:

@@ -20,7 +20,7 @@ from turnsignal.agents.files.dealt_rows import DealtRows
 from turnsignal.agents.files.file_reports import FileReport
 from turnsignal.agents.files.flat_rows import FlatRows
 from turnsignal.agents.files.heaps import Heaps, frames_first
-from turnsignal.agents.files.items import Item
+from turnsignal.agents.files.items import CUT_OFF, Item
 from turnsignal.agents.files.joining import CallJoiner
 from turnsignal.agents.files.loose_messages import LooseMessages
 from turnsignal.agents.files.reading import Origin, origin_of
@@ -286,12 +286,19 @@ class FormatReading:
         try:
             for item in read_items(file.path, file.kind, progress):
                 self._lines = before + item.line
+                if item.value is CUT_OFF:
+                    whole = f"{file.named}: expected {file.kind.value} to its end, got a file that ends early"
+                    self._note_cut(f"{whole}, within line {item.line:,}; fetch or write it again")
                 yield item._replace(line=self._lines)
         except TurnsignalError as error:
             read = self._lines - before
-            self._lost.append(f"{error}: all that stood in it behind line {read:,} is missing, however much that is")
+            self._note_cut(f"{error}: all that stood in it behind line {read:,} is missing, however much that is")
             self._lines += 1
             self._refuse(self._lines, Refused(Reason.UNDECODABLE, str(error)), None)
+
+    def _note_cut(self, what: str) -> None:
+        self._lost.append(what)
+        self._report.is_cut = True
 
     def _stem_of(self, path: Path) -> str:
         """Return the prefix of ids that are made for a file: its name, with a number where another has the same."""

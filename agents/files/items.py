@@ -14,6 +14,8 @@ MAX_OBJECTS = 500_000  #: in one record; in memory each takes a hundred times wh
 _LARGE = 1 << 20  #: bytes of a record whose objects are counted before it is read
 TOO_LONG = Refused(Reason.TOO_LARGE, f"expected a record of less than {MAX_LINE} bytes, got a longer one")
 
+CUT_OFF = Refused(Reason.NOT_JSON, "expected the end of a record, got that of the file: it is cut off")
+
 
 class Item(NamedTuple):
     """One record as it stands: its line, from 1, and its bytes, or the fields of a line of CSV.

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from turnsignal.agents.files.blocks import read_blocks
 from turnsignal.agents.files.containers import SAMPLED_BYTES, Kind, kind_of, piped, read_items, sample_of, why_unread
 from turnsignal.agents.files.keyed_records import is_id, keyed_records
 from turnsignal.agents.files.rewriting import refuse_rewritable
@@ -290,6 +291,7 @@ def refuse_nothing(named: Path, path: Path, kind: Kind) -> None:
     """Raise TurnsignalError where an array, or a table, holds no record. named: the file as a person knows it."""
     if kind is not Kind.LINES and next(read_items(path, kind), None) is None:
         what = "CSV with a header alone" if kind is Kind.CSV else f"{kind.value} that is empty"
+        what = what if any(block.strip() for block in islice(read_blocks(path), 1)) else "a file that is empty"
         msg = f"{named}: expected records, got {what}: there is nothing to read"
         raise TurnsignalError(msg)
 

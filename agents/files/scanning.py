@@ -6,7 +6,7 @@ Each byte is looked at once, however long a text it stands in, and no more is he
 import re
 from collections.abc import Iterator
 
-from turnsignal.agents.files.items import TOO_LONG, Item
+from turnsignal.agents.files.items import CUT_OFF, TOO_LONG, Item
 from turnsignal.agents.files.keyed_records import BY_ID
 from turnsignal.agents.files.reading import MAX_LINE
 from turnsignal.stream.errors import Reason, Refused
@@ -69,9 +69,9 @@ class Scanner:
             elif self._in_text and self._start < 0 and len(self._held) > MAX_LINE:  # it belongs to no record
                 self._held, self._at = self._held[self._at :], 0
         rest = self._held.strip(b" \t\r\n,]}")
-        if self._start >= 0 or (rest and not self._is_wrapped):
-            detail = "expected the end of a record, got that of the file: it is cut off"
-            yield Item(self._line, Refused(Reason.NOT_JSON, detail))
+        is_open = self._is_array and self._base > 0 and self._depth > 0
+        if self._start >= 0 or is_open or (rest and not self._is_wrapped):
+            yield Item(self._line, CUT_OFF)
 
     def _scan(self) -> Iterator[Item]:
         """Give the records that end in what is held, and let go of them."""

@@ -4,7 +4,7 @@ import shutil
 import time
 import weakref
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from io import StringIO
 from pathlib import Path
@@ -29,6 +29,7 @@ from turnsignal.stream.records.wire import DEAD_LETTERS
 from turnsignal.stream.reports.findings import Finding
 from turnsignal.stream.suite import Suite
 from turnsignal.stream.text.counts import count_of
+from turnsignal.stream.text.timestamps import read_given_time
 
 if TYPE_CHECKING:
     import pandas
@@ -230,6 +231,7 @@ def replay(
     environment: str = PRODUCTION,
     whole_conversations: bool = False,
     baseline: str | None = None,
+    released: Iterable[str] = (),
     redaction: PathLike | None = None,
     out: PathLike | None = None,
     workers: int = 0,
@@ -245,7 +247,8 @@ def replay(
     file or a Suite, None for the built-in one; feedback: about them, given like turns; verdicts: what judges answered,
     given likewise, as `turnsignal judge` writes them; environment: whose turns the figures are of; whole_conversations:
     none is cut, so that the last ones are compared, too; baseline: a version that all others are compared with, None
-    for the one before each; redaction: a file that says what to take out of texts first; out: directory for the
+    for the one before each; released: times in ISO 8601 at which releases came, which tell answers without a version
+    apart; redaction: a file that says what to take out of texts first; out: directory for the
     results, None for a temporary one; workers: processes, 0 for one where there is little to read and one per core
     where there is much; as_is: keep the order of the turns, which are sorted by their time otherwise; strict: take
     turns alone, exactly as a topic does. Otherwise small deviations are read (`content` for `text`, the role `ai`, a
@@ -263,6 +266,7 @@ def replay(
     if environment not in ENVIRONMENTS:
         msg = f"environment: expected one of {', '.join(ENVIRONMENTS)}; got {environment!r}"
         raise ConfigError(msg)
+    times = [read_given_time(text, "released") for text in ([released] if isinstance(released, str) else released)]
     chosen = choose_suite(suite, redaction)
     how = read_how(format, None if mapping is None else Path(mapping), strict=strict)
     directory = Path(mkdtemp(prefix="turnsignal-")) if out is None else Path(out)
@@ -284,6 +288,7 @@ def replay(
                 environment=read_environment(environment),
                 whole=whole_conversations,
                 baseline=baseline,
+                released=times,
                 alerts=alerts,
                 read_as=how.as_json(),
             )

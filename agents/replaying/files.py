@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 import orjson
 
@@ -16,7 +16,7 @@ from turnsignal.agents.replaying.back_testing import SERIES_FILE
 from turnsignal.agents.replaying.checkpoints import DIRECTORY as UNFINISHED
 from turnsignal.agents.replaying.checkpoints import RUN
 from turnsignal.agents.replaying.past_alarms import kept_series
-from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.errors import ConfigError, TurnsignalError
 from turnsignal.stream.records.wire import CONVERSATIONS, DEAD_LETTERS, SCORES, SERIES, OutputRecord
 
 FILES = {SCORES: "scores.jsonl", CONVERSATIONS: "conversations.jsonl", DEAD_LETTERS: "dead-letters.jsonl"}
@@ -119,6 +119,26 @@ def spare_strangers(files: Iterable[Path], marks: Iterable[Path]) -> None:
             "choose another directory, or move it away"
         )
         raise ConfigError(msg)
+
+
+def spare_scored(out: Path, summary: Mapping[str, Any]) -> None:
+    """Raise TurnsignalError where a replay that scored nothing would replace the result of one that did."""
+    if sum(summary["turns"].values()):
+        return
+    try:
+        earlier = orjson.loads((out / SUMMARY).read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        return
+    if not (isinstance(earlier, dict) and earlier.get("turns")):
+        return
+    others, letters = summary["other_environments"], summary["dead_letters"]
+    got = [f"{n:,} of {name}" for name, n in others.items()] + [f"{n:,} {reason}" for reason, n in letters.items()]
+    msg = (
+        f"{out}: expected turns of {summary['environment']} in {', '.join(summary['files'])}, got "
+        f"{', '.join(got) or 'none'}: nothing was scored, so what an earlier replay wrote there stays; another --out "
+        "shows why"
+    )
+    raise TurnsignalError(msg)
 
 
 def _is_ours(mark: Path) -> bool:

@@ -16,6 +16,7 @@ from turnsignal.agents.replaying.evaluation_data import EvaluationFolder
 from turnsignal.agents.replaying.files import FILES
 from turnsignal.agents.replaying.result import ReplayResult
 from turnsignal.stream.errors import Refused, TurnsignalError
+from turnsignal.stream.pipeline.release_times import ReleaseTimes
 from turnsignal.stream.pipeline.scoring import relevancy_name
 from turnsignal.stream.records.turns import Turn, decode_turn
 from turnsignal.stream.records.wire import SCORES
@@ -25,6 +26,7 @@ from turnsignal.stream.reports.row_signals import RowSignals
 from turnsignal.stream.reports.traffic_report import TrafficReport
 from turnsignal.stream.reports.where_to_work import unranked_releases
 from turnsignal.stream.suite import Suite
+from turnsignal.stream.text.timestamps import read_given_time
 
 
 def report_traffic(
@@ -59,7 +61,9 @@ def report_traffic(
         if evaluation_data is not None:
             writer = _writer(stack.enter_context(EvaluationFolder(evaluation_data)))
             report = TrafficReport(suite, signals, writer, unranked, order)
-        _read_turns(Recording(imported.sources, progress), report, suite.redaction)
+        released = [read_given_time(text, "released") for text in result.summary.get("released", ())]
+        release_times = ReleaseTimes(released) if released else None
+        _read_turns(Recording(imported.sources, progress), report, suite.redaction, release_times)
     if not len(report.answers):
         names = ", ".join(map(str, paths))
         asked = "are they of another recording?"
@@ -88,8 +92,10 @@ def _read_rows(path: Path, signals: RowSignals) -> None:
         raise TurnsignalError(msg) from None
 
 
-def _read_turns(recording: Recording, report: TrafficReport, redaction: Redaction | None) -> None:
-    """Take in every turn by event time; what the replay set aside is passed over here, too."""
+def _read_turns(
+    recording: Recording, report: TrafficReport, redaction: Redaction | None, release_times: ReleaseTimes | None
+) -> None:
+    """Take in every turn by event time, as the replay did; what that set aside is passed over here, too."""
     counts: Counter[str] = Counter()
     indexer = Indexer(time.time(), mend=recording.mend)
     with recording.in_order(indexer, SORT_BYTES) as lines:
@@ -101,4 +107,6 @@ def _read_turns(recording: Recording, report: TrafficReport, redaction: Redactio
                 continue
             if redaction is not None:
                 redaction.apply(turn, counts)
+            if release_times is not None:
+                release_times.name(turn)
             report.add(turn)

@@ -14,6 +14,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from importlib import metadata
 from itertools import islice
 from pathlib import Path
@@ -45,9 +46,10 @@ from turnsignal.agents.replaying.files import (
     join_parts,
     result_files,
     spare_others,
+    spare_scored,
 )
 from turnsignal.agents.replaying.past_alarms import keep_series
-from turnsignal.stream.errors import TurnsignalError
+from turnsignal.stream.errors import ConfigError, TurnsignalError
 from turnsignal.stream.records.decisions import Decision
 from turnsignal.stream.records.wire import DEAD_LETTERS
 from turnsignal.stream.replay import PARTITIONS, Indexer, Line, Replay, Run
@@ -65,7 +67,7 @@ class Job(NamedTuple):
 
     now: the present, seconds since 1970, the same for all; as_is: lines are taken in the order of the files; directory:
     where parts go; environment: which one moves the figures, None is production; alerts: keep the series as well;
-    every: lines between two checkpoints, 0 for none.
+    every: lines between two checkpoints, 0 for none; released: event times of releases, for answers without a version.
     """
 
     number: int
@@ -80,6 +82,7 @@ class Job(NamedTuple):
     environment: str | None
     alerts: bool = False
     every: int = 0
+    released: tuple[float, ...] = ()
 
 
 def replay_files(
@@ -96,6 +99,7 @@ def replay_files(
     environment: str | None = None,
     whole: bool = False,
     baseline: str | None = None,
+    released: Sequence[float] = (),
     alerts: bool = False,
     decisions: Sequence[Decision] = (),
     read_as: Mapping[str, str] | None = None,
@@ -107,27 +111,40 @@ def replay_files(
     feedback, verdicts: files of them, taken in among the turns by their times; refused: a file of dead letters that
     were found when the paths were made, to be put behind those of the replay; workers: processes, 0 for one per core;
     environment: which one moves the figures, None is production; whole: no conversation is cut, whatever the suite
-    says; baseline: a version that all others are compared with; alerts: say under "alerts" in the summary when would
-    have been called; decisions: what operators said meanwhile, for that, by time; read_as: how the turns' files were
-    read, kept in the summary so that texts are found again; resume: go on where an interrupted run of the same left
-    off, and keep checkpoints in case that this one is interrupted; progress: told how many bytes of the files have been
-    worked through, in steps. Raises TurnsignalError when a file or the directory cannot be used.
+    says; baseline: a version that all others are compared with; released: event times of releases, which tell answers
+    without a version apart; alerts: say under "alerts" in the summary when would have been called; decisions: what
+    operators said meanwhile, for that, by time; read_as: how the turns' files were read, kept in the summary so that
+    texts are found again; resume: go on where an interrupted run of the same left off, and keep checkpoints in case
+    that this one is interrupted; progress: told how many bytes of the files have been worked through, in steps. Raises
+    TurnsignalError when a file or the directory cannot be used, or where a result would give way to one of no turn.
     """
     recording = Recording(paths, feedback=feedback, verdicts=verdicts)
     spare_others(out, (path for source in recording.sources for path in source.paths))
     size = recording.size
+    if released and as_is:
+        raise ConfigError("released and as_is exclude each other: which turn is a conversation's first, only times say")
+    release_times = tuple(sorted(set(released)))
     if recording.is_whole or whole:
         suite = suite.model_copy(update={"aggregates": suite.aggregates.model_copy(update={"whole": True})})
     of = min(workers or (1 if size < SMALL else _cores()), PARTITIONS)
     # What is counted changes more often than the version, and parts of other figures do not add up.
-    what = (suite.model_dump_json(), as_is, environment, alerts, of, metadata.version("turnsignal"), DERIVED)
+    what: tuple[object, ...] = (
+        suite.model_dump_json(),
+        as_is,
+        environment,
+        alerts,
+        of,
+        metadata.version("turnsignal"),
+        DERIVED,
+    )
+    what += (release_times,) if release_times else ()
     with (
         _made_directory(out),
         kept_parts(out, recording.sources, now, *what) if resume else _parts_in(out, now) as (directory, now),
     ):
         every = EVERY if resume else 0
         read = (tuple(paths), tuple(feedback), tuple(verdicts))
-        shared = (of, *read, suite, now, as_is, Path(directory), environment, alerts, every)
+        shared = (of, *read, suite, now, as_is, Path(directory), environment, alerts, every, release_times)
         jobs = [Job(number, *shared) for number in range(of)]
         runs = _run_here(jobs[0], progress) if of == 1 else _run_apart(jobs, progress)
         run = Run(suite, environment)
@@ -137,6 +154,9 @@ def replay_files(
             shutil.copy(refused, Path(directory) / f"99-{FILES[DEAD_LETTERS]}")
             run.dead_letters.update(count_reasons(refused))
         summary = {"files": recording.names(), **run.summary(suite, baseline)}
+        spare_scored(out, summary)
+        if release_times:
+            summary["released"] = [datetime.fromtimestamp(time, UTC).isoformat() for time in release_times]
         if read_as:
             summary["read_as"] = {**read_as, "files": recording.names(turns_only=True)}
         if (Path(directory) / _ASSUMED).is_file():
@@ -208,7 +228,7 @@ def work_through(job: Job, progress: Callable[[int], None]) -> dict[int, Run]:
         if not job.as_is:
             in_order = parts.enter_context(recording.in_order(indexer, MEMORY // job.of))
             lines, scored.lines = in_order.placed(), in_order.count
-        replay = Replay(suite, job.environment, indexer)
+        replay = Replay(suite, job.environment, indexer, job.released)
         if begun is not None:
             replay.unpack(begun.packed)
             parts.cut(begun.files)

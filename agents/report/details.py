@@ -81,7 +81,7 @@ def _diagnosis(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
         meanings[row["diagnosis"]] = row["meaning"]
     versions = sorted(by_version) if len(by_version) <= _VERSIONS else []
     shown: dict[str, Counter[str]] = {version: by_version[version] for version in versions} or {"all": counts}
-    heads = [number(plain(version, 20)) for version in shown]
+    heads = [number(plain(version, 24)) for version in shown]
     first, meaning = Column("relevancy/follow-up/\ninstructions", no_wrap=True), Column("what it means", ratio=1)
     table, drawn = make_table(first, *heads, meaning, title="Diagnosis")
     for name, _ in counts.most_common(_DIAGNOSES):

@@ -134,7 +134,7 @@ class Completeness:
         yield Share(
             "answers with a version", n["versions"], n["answers"],
             "releases cannot be compared: log the release or the prompt's version, as `version` of a turn, or as "
-            "metadata.version of a call",
+            "metadata.version of a call; without, `replay FILE --released TIME` compares before and after a time",
         )  # fmt: skip
         yield Share(
             "user messages with a user", n["users"], n["asked"],

@@ -30,6 +30,7 @@ from turnsignal.stream.pipeline.feedback_scoring import FeedbackScorer
 from turnsignal.stream.pipeline.lenient_turns import lenient_decoder
 from turnsignal.stream.pipeline.observer import Observer
 from turnsignal.stream.pipeline.reading_order import in_time
+from turnsignal.stream.pipeline.release_times import ReleaseTimes
 from turnsignal.stream.pipeline.scoring import thresholds
 from turnsignal.stream.pipeline.verdict_scoring import Judged
 from turnsignal.stream.records.turns import Turn, check_key, decode_turn
@@ -52,7 +53,8 @@ class PartitionProcessor:
     skip_applied: skip turns that a conversation has taken in already (needed when outputs and position do not commit
     together); full_letters: dead letters keep what came; observer: of a replay, where no batch is ever thrown away;
     cpu_clock: seconds of processor time, without which the scorers of a turn have no budget; environment: which one
-    moves means, windows, series and figures, None is production; lenient: read turns that deviate a little.
+    moves means, windows, series and figures, None is production; lenient: read turns that deviate a little;
+    release_times: of a replay, name the release of answers that name none.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class PartitionProcessor:
         cpu_clock: Callable[[], float] | None = None,
         environment: str | None = None,
         lenient: bool = False,
+        release_times: ReleaseTimes | None = None,
     ) -> None:
         self.store: MutableMapping[bytes, bytes] = {} if store is None else store
         self.topic, self.feedback_topic, self.verdicts_topic = topic, feedback_topic, verdicts_topic
@@ -83,6 +86,7 @@ class PartitionProcessor:
         self._conversations = ConversationProcessor(suite, observer, cpu_clock, environment)
         self._feedback = FeedbackScorer(suite, feedback_topic, observer)
         self._redaction = suite.redaction
+        self._release_times = release_times
         self._decode = lenient_decoder(lambda: self._output.deltas.assumptions) if lenient else decode_turn
         about = (topic, partition, suite.fingerprint, thresholds(suite), full_letters, environment)
         self._new_output = partial(BatchOutput, *about)
@@ -269,6 +273,8 @@ class PartitionProcessor:
             return
         if self._redaction is not None:
             self._redaction.apply(turn, output.deltas.redactions)
+        if self._release_times is not None:
+            self._release_times.name(turn)
         time = turn.time
         state = self._load_or_begin(key, time)
         if self._skip_applied and record.offset <= state.offset:
@@ -346,6 +352,8 @@ class PartitionProcessor:
         except Refused as refused:
             output.add_undecodable(record, refused, self.verdicts_topic)
             return
+        if self._release_times is not None:
+            self._release_times.name_judged(judged.verdict)
         written = record.timestamp / 1000
         if key in self._erased and judged.is_before(self._erased[key], written, returned=self._load(key) is not None):
             output.add_verdict(key, judged.without_effect(Fate.FORGOTTEN), self.verdicts_topic)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
+from turnsignal.stream.pipeline.release_times import with_release
 from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, Unscored
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
 from turnsignal.stream.reports.release_figures import BOTH, LANGUAGES, PLATFORMS, WITHIN
@@ -200,9 +201,8 @@ def _shifts(summary: Mapping[str, Any]) -> Iterator[Finding]:
             alike = any(_within(delta) for delta in row["deltas"].values())
             how = f"releases are compared within {parts}" if alike else f"no {_ONE[parts]} has enough of both releases"
             where = f" ({row['assistant']})" if row["assistant"] != DEFAULT_ASSISTANT else ""
-            yield Finding(
-                "note", f"with {row['after'] or 'what has no version'}{where}, traffic moved: {shifted}; {how}"
-            )
+            release = with_release("with", row["after"] or "what has no version")
+            yield Finding("note", f"{release}{where}, traffic moved: {shifted}; {how}")
 
 
 def _records(summary: Mapping[str, Any]) -> Iterator[Finding]:
@@ -210,7 +210,8 @@ def _records(summary: Mapping[str, Any]) -> Iterator[Finding]:
     for row in summary["comparisons"]:
         where = f" ({row['assistant']})" if row["assistant"] != DEFAULT_ASSISTANT else ""
         for note in row.get("record", ()):
-            yield Finding("note", f"with {row['after'] or 'what has no version'}{where}, {note}")
+            release = with_release("with", row["after"] or "what has no version")
+            yield Finding("note", f"{release}{where}, {note}")
 
 
 def _unread_documents(summary: Mapping[str, Any]) -> Iterator[Finding]:

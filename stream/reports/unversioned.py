@@ -5,12 +5,16 @@ of users name; nobody can tell unless it is said.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
+
+from turnsignal.stream.pipeline.release_times import ReleaseTimes
+from turnsignal.stream.text.timestamps import read_given_time
 
 _TOLD_APART = 64  #: models, or versions; what names others counts as naming none
 _NAMED = 3  #: of them
 _SHARE = 0.1  #: of the conversations or turns, from which one is named
+_BY_TIME = "--released TIME compares before and after a time"
 
 
 class Unversioned:
@@ -58,10 +62,26 @@ def _ordered(counts: Counter[str]) -> list[tuple[str, int]]:
 
 
 def tell_releases_apart(summary: Mapping[str, Any]) -> str | None:
-    """Say what could tell releases apart where no answer of a replay names a version; None where nothing could."""
-    if any(row["version"] is not None and row.get("answers_per_conversation") for row in summary["quality"]):
+    """Say what could tell releases apart where no answer of a replay names a version; None where some do."""
+    versions = {row["version"] for row in summary["quality"] if row.get("answers_per_conversation")}
+    if summary.get("released"):
+        return _by_times(versions, summary["released"])
+    if versions != {None}:
         return None
-    return _by_users(summary.get("versions_of_users", ())) or _by_models(summary.get("unversioned_models", ()))
+    by_name = _by_users(summary.get("versions_of_users", ())) or _by_models(summary.get("unversioned_models", ()))
+    return f"{by_name}; {_BY_TIME}" if by_name else f"no version on any answer, so no releases are compared: {_BY_TIME}"
+
+
+def _by_times(versions: Set[str | None], released: Sequence[str]) -> str | None:
+    """Say of times that were given to tell releases apart where they do not."""
+    names = ReleaseTimes(read_given_time(text, "released") for text in released).names
+    told_apart = versions & {*names}
+    if not versions or len(told_apart) > 1:
+        return None
+    if not told_apart:
+        return "every answer names its version and keeps it, so --released changed nothing"
+    (name,) = told_apart
+    return f"every conversation without a version began {name}, so --released tells none apart"
 
 
 def _by_users(rows: Sequence[Mapping[str, Any]]) -> str | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
+from turnsignal.stream.pipeline.release_times import with_release
 from turnsignal.stream.reports.waterfall import (
     BLAMED_BEFORE,
     StageChange,
@@ -114,14 +115,15 @@ def _good(flow: Waterfall, minimum: int, doubt: str) -> list[str]:
 def _good_before_and_after(versions: Sequence[tuple[str, Waterfall]], minimum: int, doubt: str) -> list[str]:
     (before, theirs), (after, mine) = versions
     now, was = _share_of_good(mine, minimum), _share_of_good(theirs, minimum)
+    after, before = with_release("in", after), with_release("in", before)
     if now is not None and was is not None:
-        return [f"In {after}, {now} answers fail nowhere; in {before}, {was}{_basis([mine, theirs])}{doubt}."]
+        return [capital(f"{after}, {now} answers fail nowhere; {before}, {was}{_basis([mine, theirs])}{doubt}.")]
     if was is not None:
-        known = f"In {before}, {was} answers fail nowhere{_basis([theirs])}"
-        return [f"{known}; of how many that holds in {after} is not known{doubt}."]
+        known = capital(f"{before}, {was} answers fail nowhere{_basis([theirs])}")
+        return [f"{known}; of how many that holds {after} is not known{doubt}."]
     if now is not None:
-        known = f"In {after}, {now} answers fail nowhere{_basis([mine])}"
-        return [f"{known}; of how many that held in {before} is not known{doubt}."]
+        known = capital(f"{after}, {now} answers fail nowhere{_basis([mine])}")
+        return [f"{known}; of how many that held {before} is not known{doubt}."]
     return [f"How many answers fail nowhere is not known{doubt}."]
 
 
@@ -167,14 +169,15 @@ def _first(
     meaning = describe_meaning(first.stage, first.failed, first.right_before)
     change = (changes or {}).get(first.stage)
     is_rare = first.known.value < _HALF
+    since = capital(with_release("since", version))
     if change is None or before is None or change.direction == SAME:
         sentences = [capital(f"{share} answers{_judged(flow)} fail at {name}: {meaning}.")]
     else:
         now, was = in_100(change.now), in_100(change.was)
         if (share, in_100(_of(before, first.stage).share.value)) == (now, was):
-            sentences = [f"Since {version}, {share} answers{_judged(flow)} fail at {name}, {was} before: {meaning}."]
+            sentences = [f"{since}, {share} answers{_judged(flow)} fail at {name}, {was} before: {meaning}."]
         else:
-            sentences = [f"Since {version}, {now} {_reached(change)} fail at {name}, {was} before: {meaning}."]
+            sentences = [f"{since}, {now} {_reached(change)} fail at {name}, {was} before: {meaning}."]
             sentences += [] if is_rare else [f"Of all answers{_judged(flow)} that is {share}."]
     if is_rare:  # of the others it may be the same, so a share of all, and the gain, would be far too low
         known = _of_all(flow, first.stage)

@@ -7,6 +7,8 @@ import re
 from contextlib import suppress
 from datetime import UTC, datetime
 
+from turnsignal.stream.errors import ConfigError
+
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _FULL = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november")
 _MONTH_OF = {name: number for names in (_MONTHS, (*_FULL, "december")) for number, name in enumerate(names, 1)}
@@ -36,6 +38,20 @@ def epoch_seconds(stamp: datetime) -> float:
     86400.0
     """
     return (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).timestamp()
+
+
+def read_given_time(text: str, name: str) -> float:
+    """Read a time that a person gave, in ISO 8601, as seconds since 1970; one that names no zone is UTC.
+
+    name: of the option. Raises ConfigError for anything else.
+    """
+    try:
+        stamp = datetime.fromisoformat(text)
+        return (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).astimezone(UTC).timestamp()
+    except (ValueError, OverflowError):
+        like = "2026-11-20T14:00, 2026-11-20 or 2026-11-20T14:00+01:00"
+        msg = f"{name}: expected a time such as {like}; got {text[:80]!r}"
+        raise ConfigError(msg) from None
 
 
 def parse_compact(text: str) -> datetime | None:

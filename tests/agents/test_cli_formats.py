@@ -806,7 +806,10 @@ def test_what_was_set_aside_is_a_share_of_records_and_not_of_their_turns(tmp_pat
     assert "Of 4 records 1 were set aside (25%: not_json 1)." in done.output
 
 
-@pytest.mark.parametrize(("name", "content", "what"), [("e.json", "[]", "empty"), ("h.csv", "a,b\n", "header alone")])
+@pytest.mark.parametrize(
+    ("name", "content", "what"),
+    [("e.json", "[]", "empty"), ("h.csv", "a,b\n", "header alone"), ("e.csv", "", "a file that is empty")],
+)
 def test_a_file_without_a_record_is_said_to_have_none(name: str, content: str, what: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(content)

@@ -301,6 +301,44 @@ def test_feedback_of_which_nothing_can_be_read_ends_the_replay_with_1(tmp_path: 
     assert CliRunner().invoke(turnsignal, command).exit_code == 0, "a day without feedback is no fault"
 
 
+def test_verdicts_of_which_none_can_be_read_end_the_replay_with_1(tmp_path: Path) -> None:
+    turns = "tests/data/golden.jsonl"
+    command = ["replay", turns, "--out", str(tmp_path / "out"), "--verdicts", turns]
+    done = CliRunner().invoke(turnsignal, command)
+    assert (done.exit_code, f"{turns}: no verdict could be read" in done.output) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "got"),
+    [
+        ("", [], "got none"),
+        (None, ["--environment", "synthetic"], "got 43 of production"),
+        ('{"conversation_id": "c"}\n', [], "got 1 missing_field"),
+    ],
+)
+def test_a_replay_of_nothing_leaves_what_an_earlier_one_wrote(
+    tmp_path: Path, content: str | None, options: list[str], got: str
+) -> None:
+    out, turns = tmp_path / "out", Path("tests/data/golden.jsonl")
+    assert CliRunner().invoke(turnsignal, ["replay", str(turns), "--out", str(out)]).exit_code == 0
+    before = results(out)
+    if content is not None:
+        (turns := tmp_path / "nothing.jsonl").write_text(content)
+    done = CliRunner().invoke(turnsignal, ["replay", str(turns), "--out", str(out), *options])
+    assert isinstance(done.exception, TurnsignalError)
+    assert got in str(done.exception)
+    assert "nothing was scored, so what an earlier replay wrote there stays" in str(done.exception)
+    assert results(out) == before
+
+
+@pytest.mark.parametrize("command", ["review", "report"])
+def test_a_file_in_the_place_of_a_replays_directory_is_answered_with_the_command(command: str) -> None:
+    done = CliRunner().invoke(turnsignal, [command, "tests/data/golden.jsonl"])
+    assert done.exit_code == 2
+    typed = f"turnsignal replay tests/data/golden.jsonl --out out/replay && turnsignal {command} out/replay"
+    assert typed in " ".join(done.output.split())
+
+
 def test_records_that_came_again_are_told(tmp_path: Path) -> None:
     twice = tmp_path / "twice.jsonl"
     twice.write_bytes(Path("tests/data/golden.jsonl").read_bytes() * 2)

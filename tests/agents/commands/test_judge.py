@@ -40,7 +40,7 @@ def endpoint() -> Iterator[Served]:
 
 
 @pytest.fixture
-def turns(tmp_path: Path) -> Path:
+def turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Six conversations of a question, an answer, and a follow-up with an address in it."""
     lines = []
     for n in range(6):
@@ -55,6 +55,7 @@ def turns(tmp_path: Path) -> Path:
     path = tmp_path / "turns.jsonl"
     path.write_bytes(b"\n".join(lines) + b"\n")
     (tmp_path / "suite.toml").write_text(SUITE)
+    monkeypatch.chdir(tmp_path)
     return path
 
 
@@ -136,6 +137,24 @@ def test_two_runs_at_once_do_not_write_one_file(turns: Path, tmp_path: Path) -> 
         refused = run(turns, "--rubric", "grounded", "--out", str(out), fine=False)
         assert "expected that nobody writes there, got another run that does" in str(refused.exception)
     assert len(as_json(turns, "--rubric", "grounded", "--out", str(out))["verdicts"]) == len(read_verdicts(out)) > 0
+
+
+def test_verdicts_are_kept_where_nobody_says_where(turns: Path, tmp_path: Path) -> None:
+    first = run(turns, "--rubric", "grounded", "--limit", "4").stdout
+    assert "Wrote 4 verdicts to out/verdicts/turns.jsonl;" in first
+    assert f"Next: turnsignal replay {turns} --verdicts out/verdicts/turns.jsonl" in first
+    again = run(turns, "--rubric", "grounded", "--limit", "3").stdout
+    assert "It held 1 more, of other exchanges or judges, and keeps them" in again
+    kept = (tmp_path / "out" / "verdicts" / "turns.jsonl").read_bytes().splitlines()
+    assert len(kept) == 4
+    assert as_json(turns, "--rubric", "grounded")["file"] == "out/verdicts/turns.jsonl"
+
+
+@pytest.mark.parametrize("options", [["--dry-run"], ["--probe"], ["--recorded", "none.jsonl"]])
+def test_nothing_is_written_where_no_verdict_is_paid_for(turns: Path, tmp_path: Path, options: list[str]) -> None:
+    (tmp_path / "none.jsonl").touch()
+    run(turns, "--rubric", "grounded", *options, fine=False)
+    assert not (tmp_path / "out").exists()
 
 
 def test_recorded_verdicts_answer_in_the_place_of_the_endpoint(turns: Path, tmp_path: Path) -> None:

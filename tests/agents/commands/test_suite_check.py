@@ -10,6 +10,13 @@ from turnsignal.agents.cli import turnsignal
 JUDGE = '[[judges]]\nrubric = "groundedness"\nmodel = "gpt-4o-mini"\n'
 
 
+def test_a_suite_that_is_there_is_not_written_over_and_the_way_out_is_named(tmp_path: Path) -> None:
+    (file := tmp_path / "mine.toml").write_text("name = 'mine'")
+    again = CliRunner().invoke(turnsignal, ["suite", "init", str(file)])
+    assert f"got one that may be edited; name another, or remove it first: rm {file}" in str(again.exception)
+    assert file.read_text() == "name = 'mine'"
+
+
 @pytest.mark.parametrize(
     ("more", "complaint"),
     [

@@ -37,6 +37,18 @@ def texts(turns: list[dict[str, Any]]) -> list[str]:
     return [turn["text"] for turn in turns]
 
 
+@pytest.mark.parametrize("end", ['{"conversation_id": "c1", "tur', ""])
+@pytest.mark.parametrize("command", ["replay", "convert"])
+def test_an_array_that_ends_early_is_said_and_ends_with_1(command: str, end: str, tmp_path: Path) -> None:
+    lines = Path("tests/data/golden.jsonl").read_text().splitlines()
+    (cut := tmp_path / "cut.json").write_text("[" + ",\n".join(lines) + f",\n{end}")
+    done = CliRunner().invoke(turnsignal, [command, str(cut), "--out", str(tmp_path / "out")])
+    whole = f"warning: {cut}: expected a JSON array to its end, got a file that ends early, within line "
+    assert (done.exit_code, whole in done.output) == (1, True)
+    cut.write_text("[" + ",\n".join(lines) + "]")
+    assert CliRunner().invoke(turnsignal, [command, str(cut), "--out", str(tmp_path / "out")]).exit_code == 0
+
+
 def test_a_span_that_comes_a_day_late_in_another_file_joins_its_trace(tmp_path: Path) -> None:
     answer = observation(1, "GENERATION", f"{DAY} 12:00:01", input="How?", output="So.")
     others = [
