@@ -109,7 +109,8 @@ def replay(
 
     Prints what was found, the figures of each release, and the worst exchanges. Writes scores.jsonl,
     conversations.jsonl, dead-letters.jsonl, worst.jsonl and summary.json; the same files, byte for byte, whatever the
-    number of processes. Ends with 1 when no line could be read, or more than --max-rejected.
+    number of processes. A replay that scores no turn leaves what an earlier one wrote there. Ends with 1 then, when no
+    line could be read, or more than --max-rejected could not, and when a file ends early.
     """
     import time
     from functools import partial

@@ -60,6 +60,12 @@ def test_without_it_the_option_is_named(turns: Path, tmp_path: Path) -> None:
     assert said in findings(turns, "--out", tmp_path)
 
 
+def test_a_check_of_the_log_names_the_option_too(turns: Path) -> None:
+    done = CliRunner().invoke(turnsignal, ["convert", str(turns), "--check"])
+    assert "releases cannot be compared" in done.output
+    assert "`replay FILE --released TIME`" in done.output
+
+
 def test_versions_of_their_own_stay_and_that_is_said(versioned: Path, tmp_path: Path) -> None:
     sentences = findings(versioned, "--out", tmp_path, "--released", "2026-01-01T04:00")
     assert "every answer names its version and keeps it, so --released changed nothing" in sentences
