@@ -10,7 +10,7 @@ from typing import Any
 from turnsignal.agents.pages.html import html_templates
 from turnsignal.agents.report.escaping import plain
 from turnsignal.stream.reports.article_text import describe_blame, describe_overlap, describe_pair, describe_several
-from turnsignal.stream.reports.waterfall_text import describe_meaning
+from turnsignal.stream.reports.waterfall_text import describe_meaning, told_by_citations
 from turnsignal.stream.text.signed import signed
 from turnsignal.stream.truth.stages import AnswerStage
 
@@ -28,8 +28,11 @@ def page(report: Mapping[str, Any]) -> str:
         "pair": describe_pair,
     }
     stages = (report["waterfall"] or {"stages": []})["stages"]
+    by_citations = told_by_citations(report["known_by"])
     meanings = {
-        stage["stage"]: describe_meaning(AnswerStage(stage["stage"]), stage["failed"], stage["right_before"])
+        stage["stage"]: describe_meaning(
+            AnswerStage(stage["stage"]), stage["failed"], stage["right_before"], by_citations=by_citations
+        )
         for stage in stages
     }
     return environment.get_template("page.html.j2").render(report=report, meanings=meanings)

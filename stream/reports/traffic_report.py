@@ -33,7 +33,7 @@ from turnsignal.stream.reports.waterfall import (
     seen_otherwise,
     waterfall,
 )
-from turnsignal.stream.reports.waterfall_text import describe_waterfall, in_100
+from turnsignal.stream.reports.waterfall_text import describe_waterfall, in_100, told_by_citations
 from turnsignal.stream.suite import Suite
 from turnsignal.stream.truth.articles import ArticleLabel
 from turnsignal.stream.truth.stages import CUTOFF, AnswerStage, Basis, Signals, SystemOutput, find_stages
@@ -186,7 +186,14 @@ class TrafficReport:
         known = bases(self.answers)
         classes = self.classes.as_json(self.answers)
         return {
-            "says": describe_waterfall(flow, versions, self._minimum, self.wrongly_cited, len(self.articles)),
+            "says": describe_waterfall(
+                flow,
+                versions,
+                self._minimum,
+                self.wrongly_cited,
+                len(self.articles),
+                by_citations=told_by_citations(known),
+            ),
             "notes": [*self._notes(known), *describe_classes(classes)],
             "answers": {
                 "read": len(self.answers),

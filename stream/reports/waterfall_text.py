@@ -1,6 +1,6 @@
 """What a waterfall says: the sentences for whoever knows the product and not this program."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from turnsignal.stream.pipeline.release_times import with_release
 from turnsignal.stream.reports.waterfall import (
@@ -13,7 +13,7 @@ from turnsignal.stream.reports.waterfall import (
 )
 from turnsignal.stream.statistics.directions import SAME
 from turnsignal.stream.text.visible import capital
-from turnsignal.stream.truth.stages import AnswerStage
+from turnsignal.stream.truth.stages import AnswerStage, Basis
 
 #: what is wrong where a stage fails, and so what to mend
 MEANINGS = {
@@ -40,11 +40,14 @@ def describe_waterfall(
     minimum: int,
     wrongly_cited: int = 0,
     labelled: int = 0,
+    *,
+    by_citations: bool = False,
 ) -> list[str]:
     """Give the sentences that come first.
 
     flow: of all answers; versions: those that are compared, by time; minimum: conversations beneath which nothing is
-    said; wrongly_cited: answers that fail at no stage and cite a wrong article, of so many with a labelled one.
+    said; wrongly_cited: answers that fail at no stage and cite a wrong article, of so many with a labelled one;
+    by_citations: that documents were right is mostly told by what was cited, as `told_by_citations` says.
     """
     if flow is None:
         return ["Nothing is known of any answer, so nothing can be said of where they fail."]
@@ -53,7 +56,11 @@ def describe_waterfall(
     of_those = f"; but of those, labels say that {wrongly_cited:,} cite a wrong article"
     doubt = f"{of_those} ({labelled:,} answers have a labelled one)" if wrongly_cited else ""
     if len(versions) < 2:
-        return [*_unknown(flow), *_good(flow, minimum, doubt), *_first(flow, doubted=bool(doubt))]
+        return [
+            *_unknown(flow),
+            *_good(flow, minimum, doubt),
+            *_first(flow, doubted=bool(doubt), by_citations=by_citations),
+        ]
     (before, theirs), (after, mine) = versions[-2:]
     changes = {change.stage: change for change in compare_stages(mine, theirs)}
     grown = [change for change in changes.values() if change.direction != SAME and change.delta.value > 0]
@@ -61,7 +68,7 @@ def describe_waterfall(
     sentences = [_lost(stage, versions[-2:]) for stage in lost]
     sentences += _unknown(mine, after, set(lost))
     sentences += _good_before_and_after(versions[-2:], minimum, doubt)
-    sentences += _first(mine, theirs, changes, after, doubted=bool(doubt))
+    sentences += _first(mine, theirs, changes, after, doubted=bool(doubt), by_citations=by_citations)
     others = [change for change in grown if mine.first is None or change.stage is not mine.first.stage]
     for change in others:
         name, reached = change.stage.value, _reached(change)
@@ -73,16 +80,29 @@ def describe_waterfall(
     return sentences
 
 
-def describe_meaning(stage: AnswerStage, failed: int, right_before: int) -> str:
+def told_by_citations(known_by: Mapping[str, Mapping[str, int]]) -> bool:
+    """Say whether documents were right is mostly told by the ranking of what was cited, as where few have labels.
+
+    An answer that renders a wrong document well cites it all the same. known_by: as `bases` gives it.
+    """
+    known = known_by.get(AnswerStage.RETRIEVAL.value, {})
+    return known.get(Basis.DIAGNOSIS.value, 0) > known.get(Basis.TRUTH.value, 0)
+
+
+def describe_meaning(stage: AnswerStage, failed: int, right_before: int, *, by_citations: bool = False) -> str:
     """Say what is wrong where a stage fails; right_before: failing answers whose stage before it is known to be right.
+
+    by_citations: that documents were right is told by what was cited.
 
     >>> describe_meaning(AnswerStage.GENERATION, 17, 0)
     'the answer did not help; whether its documents were right is not known'
     """
+    by_citations = by_citations and stage is AnswerStage.GENERATION
     if stage not in BLAMED_BEFORE or not failed or right_before >= _NEARLY_ALL * failed:
-        return MEANINGS[stage]
+        return f"by what it cites, {MEANINGS[stage]}" if by_citations else MEANINGS[stage]
     wrong, right = _BLAMELESS[stage]
-    known = f"known of {right_before:,} of {failed:,} only" if right_before else "not known"
+    told = ", by what was cited," if by_citations else ""
+    known = f"known{told} of {right_before:,} of {failed:,} only" if right_before else "not known"
     return f"{wrong}; whether {right} is {known}"
 
 
@@ -156,6 +176,7 @@ def _first(
     version: str = "",
     *,
     doubted: bool = False,
+    by_citations: bool = False,
 ) -> list[str]:
     """Say which stage to mend first, what was with it before, and what mending it would gain.
 
@@ -166,7 +187,7 @@ def _first(
     if first is None:
         return [] if doubted else ["No answer fails at any stage that is judged."]
     share, name = in_100(first.share.value), first.stage.value
-    meaning = describe_meaning(first.stage, first.failed, first.right_before)
+    meaning = describe_meaning(first.stage, first.failed, first.right_before, by_citations=by_citations)
     change = (changes or {}).get(first.stage)
     is_rare = first.known.value < _HALF
     since = capital(with_release("since", version))

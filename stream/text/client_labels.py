@@ -1,17 +1,27 @@
 """Client labels: what a client writes before or behind each message of a user, such as a speaker, a time or a page.
 
-Whatever stands before both of two messages of one conversation is the client's: `User: `, `[Web 10:22] `,
-`Page: /products/12` on a line of its own, `<context>…</context>`, a file's name, or one last paragraph that tells the
-assistant how to answer. What users say begins behind it.
+Whatever stands before both of two messages of one conversation is the client's: `User: `, `[Web 10:22] `, `Case 4 | `,
+`## Message 3`, `Page: /products/12` on a line of its own, `<context>…</context>`, a file's name; or behind both, as
+`[no attachments]` or a paragraph that tells the assistant how to answer. What users say begins behind it.
 """
 
 import re
 
 _READ = 1_000  #: characters at the beginning of a message in which labels are looked for
 _MOST = 4  #: labels before a message
-_BRACKET = re.compile(r"\s*\[[^\[\]\n]{1,80}\](?!\()[ \t]*\n?(?=\s*\S)")
-_ELEMENT = re.compile(r"\s*<(\w[\w-]{0,30})\b[^<>\n]{0,200}>[^<]{0,600}</\1>\s*(?=\S)")
-_KEY = re.compile(r"\s*([^\W\d_][\w .-]{0,30}):[ \t]+(?=\S)")
+_BRACKET = re.compile(r"\[[^\[\]\n]{1,80}\](?!\()[ \t]*\n?(?=\s*\S)")
+_ELEMENT = re.compile(r"<(\w[\w-]{0,30})\b[^<>\n]{0,200}>[^<]{0,600}</\1>\s*(?=\S)")
+#: a number with what it counts, as a heading, before a colon or a bar, or behind a "#"; a date, a time
+_NUMBER = re.compile(
+    r"(?:[#*_]{1,6} ?)?((?:[^\W\d_]{1,30} ){0,2})\(?(?:[^\W\d_]{1,30} )?#?\d{1,20}\)?"
+    r"(?:[*_]{1,3}\s?|[ \t]{0,9}\n| ?[|:] |[.)] )\s*(?=\S)"
+    r"|()#\d{1,20} (?=\S)"
+    r"|()(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[ T,]{0,2})?(?:\d{1,2}:\d\d(?::\d\d)?)Z?[ ,:|–-]{1,3}(?=\S)"
+    r"|()\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[ ,:|–-]{1,3}(?=\S)"
+)
+_BEHIND = re.compile(r"[\[(][^\[\]()\n]{1,60}[\])]\Z")
+_DIGITS = re.compile(r"\d+")
+_KEY = re.compile(r"([^\W\d_][\w .-]{0,30}):[ \t]+(?=\S)")
 _FILE = re.compile(
     r"\W{0,4}[\w(][\w (),.-]{0,80}\.(?:jpe?g|png|heic|webp|gif|pdf|docx?|xlsx?|txt|csv|log|mp4|mov)\W{0,4}\n"
 )
@@ -32,6 +42,8 @@ _OWN = frozenset(
         "problema",
     )
 )
+_CLOSED = ("]", ")")
+_MOST_BEHIND = 62  #: characters in brackets behind a message
 _LAST = 10  #: characters that a paragraph has at least to be no word of leave
 
 
@@ -50,10 +62,11 @@ def without_labels(text: str, other: str) -> str:
 
 
 def _without_one(text: str, other: str) -> tuple[str, str] | None:
+    text, other = text.lstrip(), other.lstrip()
     mine, others = text[:_READ], other[:_READ]
-    if mine[:1].isalpha() and ":" not in mine[:40] and "\n" not in mine:
+    if mine[:1].isalpha() and not any(mark in mine[:40] for mark in ":|") and "\n" not in mine:
         return None  # as nearly all are
-    for pattern in (_BRACKET, _ELEMENT):
+    for pattern in (_BRACKET, _ELEMENT, _NUMBER):
         here, there = pattern.match(mine), pattern.match(others)
         if here and there:
             return (text[here.end() :], other[there.end() :]) if here.groups() == there.groups() else None
@@ -84,7 +97,15 @@ def _has_words(value: str) -> bool:
 
 
 def _without_last(text: str, other: str) -> str:
-    """Leave out the last paragraph where both have the same behind another one."""
+    """Leave out the last paragraph, or what stands in brackets at the end, where both have the same."""
+    if text.endswith(_CLOSED) and other.endswith(_CLOSED):
+        here, there = _BEHIND.search(text, len(text) - _MOST_BEHIND), _BEHIND.search(other, len(other) - _MOST_BEHIND)
+        if here and there and here.start() and there.start() and _masked(here[0]) == _masked(there[0]):
+            return text[: here.start()].rstrip()
     first, _, last = text.rpartition("\n\n")
     above, _, theirs = other.rpartition("\n\n")
     return first if last == theirs and len(last) >= _LAST and first.strip() and above.strip() else text
+
+
+def _masked(label: str) -> str:
+    return _DIGITS.sub("0", label.strip())

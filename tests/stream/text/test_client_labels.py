@@ -23,6 +23,17 @@ RULES = FollowUpRules()
         ("📎 IMG_1234.jpg\nthanks", "how do I pay?", "thanks"),
         ("thanks\n\nAnswer in their language.", "how?\n\nAnswer in their language.", "thanks"),
         ("[Web] [my page](http://a.test) is gone", "[Web] how?", "[my page](http://a.test) is gone"),
+        ("## Message 3\n\nthanks", "## Message 1\n\nhow do I pay?", "thanks"),
+        ("**Turn 3**\nthanks", "**Turn 1**\nhow do I pay?", "thanks"),
+        ("3. thanks", "1. how do I pay?", "thanks"),
+        ("#3 thanks", "#1 how do I pay?", "thanks"),
+        ("Case 48213 | thanks", "Case 48213 | how do I pay?", "thanks"),
+        ("Question 3: thanks", "Question 1: how do I pay?", "thanks"),
+        ("### User (message 3)\nthanks", "### User (message 1)\nhow do I pay?", "thanks"),
+        ("12.11.2026, 10:42: thanks", "12.11.2026, 10:40: how do I pay?", "thanks"),
+        ("10:42 thanks", "10:40 how do I pay?", "thanks"),
+        ("thanks\n[no attachments]", "how do I pay?\n[no attachments]", "thanks"),
+        ("thanks\n\n(rated: none)", "how do I pay?\n\n(rated: none)", "thanks"),
         # what only one of both has, or users write themselves
         ("Note: it is red", "How do I pay?", "Note: it is red"),
         ("[1] is wrong", "How do I pay?", "[1] is wrong"),
@@ -30,6 +41,11 @@ RULES = FollowUpRules()
         ("https://a.test: gone", "https://a.test: what is it?", "https://a.test: gone"),
         ("thanks\n\nBye!", "how?\n\nBye!", "thanks\n\nBye!"),
         ("User: ", "User: ", "User: "),
+        ("3 tickets for Rome", "2 tickets for Rome", "3 tickets for Rome"),
+        ("12 euros?", "10 euros for what?", "12 euros?"),
+        ("12.50 is wrong", "12.50 for what?", "12.50 is wrong"),
+        ("Windows 11 then?", "Windows 10 or newer?", "Windows 11 then?"),
+        ("not that (the red one)", "which one (the red one or the blue one)?", "not that (the red one)"),
         ("", "", ""),
     ],
 )
@@ -38,7 +54,18 @@ def test_what_both_messages_have_around_them_is_the_clients(text: str, other: st
 
 
 @pytest.mark.parametrize(
-    "label", ["User: ", "Anna: ", "[Web] ", "[10:22] ", "Page: /a/12\n", "<context>a=1</context>\n"]
+    "label",
+    [
+        "User: ",
+        "Anna: ",
+        "[Web] ",
+        "## Message 2\n\n",
+        "2. ",
+        "Case 12 | ",
+        "[10:22] ",
+        "Page: /a/12\n",
+        "<context>a=1</context>\n",
+    ],
 )
 @pytest.mark.parametrize("message", ["thanks!", "and for two?", "that's wrong", "How do I reset the pump?", "no"])
 def test_a_follow_up_is_read_the_same_behind_a_label(label: str, message: str) -> None:
