@@ -101,8 +101,8 @@ def describe_meaning(stage: AnswerStage, failed: int, right_before: int, *, by_c
     if stage not in BLAMED_BEFORE or not failed or right_before >= _NEARLY_ALL * failed:
         return f"by what it cites, {MEANINGS[stage]}" if by_citations else MEANINGS[stage]
     wrong, right = _BLAMELESS[stage]
-    told = ", by what was cited," if by_citations else ""
-    known = f"known{told} of {right_before:,} of {failed:,} only" if right_before else "not known"
+    source = ", by what was cited," if by_citations else ""
+    known = f"known{source} of {right_before:,} of {failed:,} only" if right_before else "not known"
     return f"{wrong}; whether {right} is {known}"
 
 
