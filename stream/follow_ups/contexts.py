@@ -329,9 +329,10 @@ class Context:
 
     def mistaken(self) -> bool:
         """Like unasked, without a question at its end, and it names what only the prompt has, and only the response."""
-        if self.asked() or self._follow_up.endswith("?") or not _COMMENTS.isdisjoint(words_of(self._follow_up)):
+        words = words_of(self._follow_up)
+        if self.asked() or self._follow_up.endswith("?") or not _COMMENTS.isdisjoint(words):
             return False
-        sides = [self._only_in(word) for word in words_of(self._follow_up) if _is_subject(word)]
+        sides = [self._only_in(word) for word in words if _is_subject(word)]
         return True in sides and False in sides
 
     def misnamed(self) -> bool:

@@ -363,11 +363,8 @@ def _load(name: str) -> dict[str, Any]:
 def _unquoted(exchange: Exchange) -> Exchange:
     """Leave out what messages quote of answers, as e-mail does beneath each reply, and what logs and clients add."""
     prompt, follow_up, before = map(own_words, (exchange.prompt, exchange.follow_up, exchange.before))
-    prompt, follow_up, before = (
-        without_labels(prompt, follow_up),
-        without_labels(follow_up, prompt),
-        without_labels(before, follow_up),
-    )
+    before, _ = without_labels(before, follow_up)
+    prompt, follow_up = without_labels(prompt, follow_up)
     if follow_up is exchange.follow_up and prompt is exchange.prompt and before is exchange.before:
         return exchange  # as nearly all are
     return Exchange(prompt, exchange.response, follow_up, before)

@@ -47,11 +47,11 @@ _MOST_BEHIND = 62  #: characters in brackets behind a message
 _LAST = 10  #: characters that a paragraph has at least to be no word of leave
 
 
-def without_labels(text: str, other: str) -> str:
-    """Return a message without the labels that another one of its conversation has, too; the same text without any.
+def without_labels(text: str, other: str) -> tuple[str, str]:
+    """Return two messages of a conversation without the labels that both have; the same texts where they have none.
 
     >>> without_labels("User: thanks!", "User: How do I pay?"), without_labels("Note: thanks!", "How do I pay?")
-    ('thanks!', 'Note: thanks!')
+    (('thanks!', 'How do I pay?'), ('Note: thanks!', 'How do I pay?'))
     """
     for _ in range(_MOST):
         shorter = _without_one(text, other)
@@ -64,14 +64,16 @@ def without_labels(text: str, other: str) -> str:
 def _without_one(text: str, other: str) -> tuple[str, str] | None:
     text, other = text.lstrip(), other.lstrip()
     mine, others = text[:_READ], other[:_READ]
-    if mine[:1].isalpha() and not any(mark in mine[:40] for mark in ":|") and "\n" not in mine:
+    if _is_bare(mine) and _is_bare(others):
         return None  # as nearly all are
     for pattern in (_BRACKET, _ELEMENT, _NUMBER):
         here, there = pattern.match(mine), pattern.match(others)
         if here and there:
             return (text[here.end() :], other[there.end() :]) if here.groups() == there.groups() else None
-    if "\n" in mine and (file := _FILE.match(mine)):
-        return text[file.end() :], other
+    files = [_FILE.match(of) if "\n" in of else None for of in (mine, others)]  # one message may have one alone
+    if any(files):
+        mine_ends, others_end = (0 if file is None else file.end() for file in files)
+        return text[mine_ends:], other[others_end:]
     here, there = _KEY.match(mine), _KEY.match(others)
     if not (here and there) or here[1] != there[1] or here[1].casefold() in _OWN:
         return None
@@ -86,6 +88,11 @@ def _without_one(text: str, other: str) -> tuple[str, str] | None:
     return text[here.end() :].replace(label, "\n"), other[there.end() :].replace(label, "\n")
 
 
+def _is_bare(text: str) -> bool:
+    """Say whether a message cannot begin with a label."""
+    return text[:1].isalpha() and not any(mark in text[:40] for mark in ":|") and "\n" not in text
+
+
 def _end_of_value(text: str, start: int) -> int:
     """Return where a line ends, or the text where nothing stands beneath."""
     end = text.find("\n", start, start + _READ)
@@ -96,15 +103,16 @@ def _has_words(value: str) -> bool:
     return any(map(str.isspace, value))
 
 
-def _without_last(text: str, other: str) -> str:
+def _without_last(text: str, other: str) -> tuple[str, str]:
     """Leave out the last paragraph, or what stands in brackets at the end, where both have the same."""
     if text.endswith(_CLOSED) and other.endswith(_CLOSED):
         here, there = _BEHIND.search(text, len(text) - _MOST_BEHIND), _BEHIND.search(other, len(other) - _MOST_BEHIND)
         if here and there and here.start() and there.start() and _masked(here[0]) == _masked(there[0]):
-            return text[: here.start()].rstrip()
+            return text[: here.start()].rstrip(), other[: there.start()].rstrip()
     first, _, last = text.rpartition("\n\n")
     above, _, theirs = other.rpartition("\n\n")
-    return first if last == theirs and len(last) >= _LAST and first.strip() and above.strip() else text
+    both = last == theirs and len(last) >= _LAST and first.strip() and above.strip()
+    return (first, above) if both else (text, other)
 
 
 def _masked(label: str) -> str:

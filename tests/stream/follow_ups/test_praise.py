@@ -76,7 +76,7 @@ def test_a_message_of_nothing_but_praise_is_thanks(follow_up: str) -> None:
 
 @pytest.mark.parametrize(
     "follow_up",
-    ["wrong menu", "it was the wrong page", "falsches Menü", "era il menu sbagliato", "I had the wrong page"],
+    ["wrong menu", "it was the wrong page", "falsches Menü", "era il menu sbagliato", "I had the wrong page", "allora"],
 )
 def test_a_mistake_without_content_is_no_praise(follow_up: str) -> None:
     assert read(follow_up).label is not FollowUp.THANKS

@@ -50,7 +50,8 @@ RULES = FollowUpRules()
     ],
 )
 def test_what_both_messages_have_around_them_is_the_clients(text: str, other: str, own: str) -> None:
-    assert without_labels(text, other) == own
+    assert without_labels(text, other)[0] == own
+    assert without_labels(other, text)[1] == own
 
 
 @pytest.mark.parametrize(
