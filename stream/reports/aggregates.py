@@ -25,6 +25,7 @@ from turnsignal.stream.records.scores import FOLLOW_UP, ConversationOutcome, Out
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.cite_rates import CiteRates
 from turnsignal.stream.reports.closing_habits import closing_question
+from turnsignal.stream.reports.first_questions import words_around
 from turnsignal.stream.reports.held_answers import AnswerReader, HeldAnswer, in_order
 from turnsignal.stream.reports.interventions import Interventions
 from turnsignal.stream.reports.open_conversations import OPEN_ANSWERS, AnswerValues, Broken, OpenConversation, Places
@@ -36,6 +37,7 @@ from turnsignal.stream.reports.user_sums import digest
 from turnsignal.stream.reports.worst import WorstExchanges
 from turnsignal.stream.statistics.directions import VOTE
 from turnsignal.stream.suite import Suite
+from turnsignal.stream.text.client_labels import without_labels
 from turnsignal.stream.text.spoken_languages import glance
 
 DEFAULT_CUTOFF = 5  #: of the debiased nDCG, where the suite measures relevancy in another way
@@ -127,6 +129,7 @@ class Aggregates:
         superseded = answer.pairing.startswith(Outcome.SUPERSEDED)
         if not superseded:
             self._count_held(key, conversation, scored)
+            _take_off_labels(conversation, around)
         self._put_off(conversation, (turn_id, (answer.assistant, answer.version), scored.scorers, scored.values))
         if superseded:
             self.worst.drop(key, turn_id)
@@ -391,6 +394,17 @@ def _opening(state: Conversation) -> str | None:
     if len(kept) == 1 and kept[0].role == USER and not state.forgot_turns:
         return kept[0].text
     return None
+
+
+def _take_off_labels(conversation: OpenConversation, around: Exchange) -> None:
+    """Take off its first question what the client wrote around it, as the user's next message tells."""
+    first = conversation.first_answer
+    if first is None or first.around is not None:
+        return
+    bare, _ = without_labels(around.prompt, around.follow_up)
+    conversation.first_answer = first._replace(around=words_around(around.prompt, bare))
+    if bare != around.prompt:
+        conversation.language = glance(bare)
 
 
 def _language(state: Conversation) -> str:

@@ -40,7 +40,8 @@ class FirstAnswer(NamedTuple):
 
     documents: digests of those that the conversation got first, be it with a later answer; words: of the question that
     it answers, as `words_asked` has them; edges: what it begins and ends with; characters, is_whole: how many it has,
-    and whether it has an end.
+    and whether it has an end; around: words that the client wrote around the question, as `words_around` has them, None
+    where the user wrote no more.
     """
 
     platform: str
@@ -51,6 +52,7 @@ class FirstAnswer(NamedTuple):
     edges: tuple[str, ...] = ()
     characters: int = 0
     is_whole: bool = True
+    around: bytes | None = None
 
     @property
     def length_share(self) -> float:
@@ -132,7 +134,9 @@ class FirstAnswers:
         self.lengths[answer.length] += 1
         self.texts[answer.text] += 1
         self.edges.add(answer.edges, answer.characters, is_whole=answer.is_whole)
-        self.questions.add(came_of_it._replace(words=answer.words, searched=bool(answer.documents)))
+        self.questions.add(
+            came_of_it._replace(words=answer.words, around=answer.around, searched=bool(answer.documents))
+        )
         if answer.documents:
             self.documents.update(answer.documents)
             self.searched += 1

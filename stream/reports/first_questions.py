@@ -3,6 +3,9 @@
 A release that is asked harder questions than the one before is met with more complaints, and serves as before. How much
 a word tells is a ridge regression within each release (Hoerl and Kennard 1970), so that a release which answers worse,
 or finds less, does not count as asked otherwise. Only the first question is read: later ones depend on answers.
+
+What a client writes around messages is no part of a question. It is known where a conversation has another message, and
+is left out of all questions where the client began or ceased to write it between two releases.
 """
 
 from collections import Counter
@@ -10,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from math import erfc, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -25,6 +28,7 @@ from turnsignal.stream.text.wordplay import words_of
 _READ = 2_000  #: characters of a question
 _BUCKETS = 256  #: that words of questions are counted by
 _WORDS_READ = 64  #: of a question, in its first characters
+_CAME = 0.5  #: share of questions by which a client's word moved, from which on it writes something else around them
 _MOST = 1_000  #: questions of a release that are known one by one
 _SHRUNK = 4.0  #: questions without any documents more or less that each word is taken to have had beside its own
 _SHRUNK_BY_USERS = 12.0  #: the same, of what users say: chance has more to do with that
@@ -39,12 +43,13 @@ _Rows = npt.NDArray[np.float64]
 class Opening(NamedTuple):
     """What a conversation's first question asks, and what came of it.
 
-    words: each by the number of its bucket, filled in where the question is kept; searched: whether it got documents;
-    follow_ups: that rules judge; free: those of them that do not complain; outcome: of the conversation, "" where it is
-    not known or says nothing.
+    words: each by the number of its bucket, filled in where the question is kept; around: those that the client wrote
+    around it, None where no other message tells; searched: whether it got documents; follow_ups: that rules judge;
+    free: those of them that do not complain; outcome: of the conversation, "" where it is not known or says nothing.
     """
 
     words: bytes = b""
+    around: bytes | None = None
     searched: bool = False
     follow_ups: float = 0.0
     free: float = 0.0
@@ -60,21 +65,37 @@ def words_asked(question: str) -> bytes:
     return bytes({crc32(word.encode("utf-8", "surrogatepass")) % _BUCKETS for word in words})
 
 
+def words_around(question: str, bare: str) -> bytes:
+    """Return what is kept of the words that a client writes around a question; bare: the question without them."""
+    return b"" if bare == question else bytes(set(words_asked(question)) - set(words_asked(bare)))
+
+
 @dataclass(slots=True)
 class FirstQuestions:
     """The first questions of one release.
 
-    n: how many; words: how many have a word of each bucket; known: some of those that have words, one by one.
+    n: how many; words: how many have a word of each bucket; known: some of those that have words, one by one; told: how
+    many have a word where another message tells what the client writes; around: how many of those have it of that.
     """
 
     n: int = 0
     words: Counter[int] = field(default_factory=Counter)
     known: list[Opening] = field(default_factory=list)
+    told: Counter[int] = field(default_factory=Counter)
+    around: Counter[int] = field(default_factory=Counter)
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        """Take in checkpoints, too, that were written when what clients write was not counted."""
+        for name, value in ({"told": Counter(), "around": Counter()} | state[1]).items():
+            setattr(self, name, value)
 
     def add(self, opening: Opening) -> None:
         """Take in one."""
         self.n += 1
         self.words.update(opening.words)
+        if opening.around is not None:
+            self.told.update(opening.words)
+            self.around.update(opening.around)
         if opening.words and len(self.known) < _MOST:
             self.known.append(opening)
 
@@ -82,18 +103,24 @@ class FirstQuestions:
         """Add another part's."""
         self.n += other.n
         self.words.update(other.words)
+        self.told.update(other.told)
+        self.around.update(other.around)
         self.known += other.known[: _MOST - len(self.known)]
 
     def other_words(self, before: "FirstQuestions") -> float:
         """Return how far the share of questions with a word moved most; 0 where none is shown to have moved."""
         if not self.n or not before.n:
             return 0.0
-        changes = [
-            difference(rate(self.words[at], self.n), rate(before.words[at], before.n))
-            for at in sorted(self.words.keys() | before.words.keys())
-        ]
+        asked = (self.words.keys() | before.words.keys()) - self.framed(before)
+        changes = [difference(rate(self.words[at], self.n), rate(before.words[at], before.n)) for at in sorted(asked)]
         shown = [abs(change.value) for change in changes if change.p * len(changes) <= PROMISE]
         return max(shown, default=0.0)
+
+    def framed(self, before: "FirstQuestions") -> set[int]:
+        """Return the words of clients, where one is written around many more or fewer of the questions than before."""
+        words = {at for of in (self, before) for at, n in of.around.items() if 2 * n >= of.told[at]}
+        moved = (abs(self.words[at] / max(1, self.n) - before.words[at] / max(1, before.n)) for at in words)
+        return words if max(moved, default=0.0) >= _CAME else set()
 
     def expected(self, before: "FirstQuestions") -> dict[str, Difference]:
         """Return how far figures move by the words of the questions alone; p: that it is by chance who asked what.
@@ -102,7 +129,8 @@ class FirstQuestions:
         """
         if not self.known or not before.known:
             return {}
-        sides = [(_by_word(of.known), of.known) for of in (self, before)]
+        left_out = list(self.framed(before))
+        sides = [(_by_word(of.known, left_out), of.known) for of in (self, before)]
         moves: dict[str, Difference] = {}
         for names in _ALIKE:  # what counts alike shares the sums over words, which take the time
             mine, theirs = (_Told(rows, *_values(names, known)) for rows, known in sides)
@@ -163,9 +191,10 @@ def _weight(name: str, opening: Opening) -> float:
     return 1.0 if name == WITH_DOCUMENTS else bool(opening.outcome)
 
 
-def _by_word(known: Sequence[Opening]) -> _Rows:
-    """Return a row of each question with a 1 under each bucket of its words."""
+def _by_word(known: Sequence[Opening], left_out: list[int]) -> _Rows:
+    """Return a row of each question with a 1 under each bucket of its words that is not left out."""
     rows = np.zeros((len(known), _BUCKETS))
     for row, opening in zip(rows, known, strict=True):
         row[list(opening.words)] = 1.0
+    rows[:, left_out] = 0.0
     return rows

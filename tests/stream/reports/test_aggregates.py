@@ -505,6 +505,25 @@ def test_users_who_move_to_another_language_and_are_answered_in_it_change_nothin
     assert deltas["same_language"]["verdict"] == "no difference shown"
 
 
+def test_a_form_in_english_around_the_questions_of_germans_makes_nobody_write_english() -> None:
+    form = "Page: /help/{}\nThe browser of the user: Firefox {}\n\n{}"
+    lines: list[bytes] = []
+    for number in range(80):
+        name, minute = f"c{number}", 2 * number
+        version = ("v1", "v2")[number >= 40]
+        texts = ("Wo ist meine Rechnung?", "Danke!")
+        asked = [form.format(number, 90 + number % 9, text) if version == "v2" else text for text in texts]
+        lines += [
+            turn(name, 0, "user", asked[0], minute, version=None),
+            turn(name, 1, "assistant", "Ihre Rechnung liegt unter Konto.", minute, version=version),
+            turn(name, 2, "user", asked[1], minute, version=None),
+        ]
+    (row,) = summary(*lines)["comparisons"]
+    assert "shifted" not in row
+    assert row["record"] == []
+    assert {delta["verdict"] for delta in row["deltas"].values()} == {"no difference shown"}
+
+
 def test_a_release_that_has_always_answered_in_one_language_is_not_worse_for_users_who_moved() -> None:
     before = [*spoken("v1", 0, "en", "en", 90), *spoken("v1", 90, "de", "en", 10)]
     after = [*spoken("v2", 200, "en", "en", 40), *spoken("v2", 240, "de", "en", 60)]
