@@ -230,7 +230,7 @@ class Replay:
         self.runs: dict[int, Run] = {}
         self._environment = environment
         self._indexer = indexer
-        self._release_times = ReleaseTimes(released) if released else None
+        self._release_times = ReleaseTimes(released, suite.limits.forgotten_after) if released else None
         self._suite = suite
         self._processors: dict[int, PartitionProcessor] = {}
         self._waiting: list[list[Line]] = [[] for _ in range(PARTITIONS)]

@@ -62,7 +62,7 @@ def report_traffic(
             writer = _writer(stack.enter_context(EvaluationFolder(evaluation_data)))
             report = TrafficReport(suite, signals, writer, unranked, order)
         released = [read_given_time(text, "released") for text in result.summary.get("released", ())]
-        release_times = ReleaseTimes(released) if released else None
+        release_times = ReleaseTimes(released, suite.limits.forgotten_after) if released else None
         _read_turns(Recording(imported.sources, progress), report, suite.redaction, release_times)
     if not len(report.answers):
         names = ", ".join(map(str, paths))

@@ -47,6 +47,11 @@ class Limits:
     kept_characters: int = 2000
     room: int = 0
 
+    @property
+    def forgotten_after(self) -> float:
+        """Seconds of silence after which nothing of a conversation is remembered."""
+        return self.idle + self.retention
+
 
 class Conversation(msgspec.Struct, array_like=True):
     """One conversation's state.
@@ -249,7 +254,7 @@ class Conversation(msgspec.Struct, array_like=True):
     def schedule(self, limits: Limits) -> float:
         """Set and return when the conversation has to be closed, or forgotten, next."""
         if self.closed:
-            self.due = self.needed_since + limits.idle + limits.retention
+            self.due = self.needed_since + limits.forgotten_after
         else:  # `quiet_since`, which is asked for every turn
             self.due = (self.last if self.last > self.clock else self.clock) + limits.idle
         return self.due
@@ -260,7 +265,7 @@ class Conversation(msgspec.Struct, array_like=True):
 
     def expired_at(self, now: float, limits: Limits) -> bool:
         """Say whether the conversation's retention is over at `now`."""
-        return now > self.needed_since + limits.idle + limits.retention
+        return now > self.needed_since + limits.forgotten_after
 
     def snapshot(self) -> bytes:
         """Encode as one MessagePack array that begins with the fields that `peek` finds fast.

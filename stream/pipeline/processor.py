@@ -273,18 +273,19 @@ class PartitionProcessor:
             return
         if self._redaction is not None:
             self._redaction.apply(turn, output.deltas.redactions)
-        if self._release_times is not None:
-            self._release_times.name(turn)
         time = turn.time
         state = self._load_or_begin(key, time)
         if self._skip_applied and record.offset <= state.offset:
             output.deltas.records[self.topic, "applied_before"] += 1
             return
         state.offset = record.offset
+        stayed = self._release_times is not None and self._release_times.name(turn)
         seen, entry = state.knows(turn.turn_id, turn.role + turn.text)
         if seen is not _NEW:
             self._on_known_turn(record, turn, state, seen)
             return
+        if stayed:
+            output.deltas.pairing["of_earlier_release"] += 1
         state.remember(entry, self._limits)
         state.clock = self.clock.advance(time, broker_time)
         if turn.environment != state.environment and state.join_environment(turn.environment):

@@ -18,7 +18,7 @@ from turnsignal.stream.reports.release_figures import BOTH, LANGUAGES, PLATFORMS
 from turnsignal.stream.reports.release_order import BY_CONVERSATIONS, BY_NAME
 from turnsignal.stream.reports.release_totals import MAX_RELEASES, OTHER_RELEASES
 from turnsignal.stream.reports.themes import INSTRUCTIONS, OTHER, RANKING, THEMES, WASTE, Theme
-from turnsignal.stream.reports.unversioned import tell_releases_apart
+from turnsignal.stream.reports.unversioned import stayed_before, tell_releases_apart
 from turnsignal.stream.reports.where_to_work import broken_instructions, where_labels_fail, where_to_work
 from turnsignal.stream.statistics.directions import BETTER, CHANGED, CHECKS_APPLIED, ELSEWHERE, LEAST, WORSE
 from turnsignal.stream.text.counts import listed, share_of
@@ -58,6 +58,7 @@ def find(summary: Mapping[str, Any]) -> list[Finding]:
     named = [finding for change in (WORSE, BETTER, CHANGED) for finding in compared if finding.change == change]
     named = [*map(_silence, summary.get("silences", ())), *_shifts(summary), *_records(summary), *named]
     notes = [
+        *(Finding("note", sentence) for sentence in (stayed_before(summary),) if sentence),
         *_baselines(summary),
         *_unread_documents(summary),
         _not_compared(summary, compared),

@@ -74,19 +74,19 @@ def words_around(question: str, bare: str) -> bytes:
 class FirstQuestions:
     """The first questions of one release.
 
-    n: how many; words: how many have a word of each bucket; known: some of those that have words, one by one; told: how
-    many have a word where another message tells what the client writes; around: how many of those have it of that.
+    n: how many; words: how many have a word of each bucket; known: some of those that have words, one by one;
+    followed: how many have a word, of those whose user wrote again; around: how many of these have it of the client.
     """
 
     n: int = 0
     words: Counter[int] = field(default_factory=Counter)
     known: list[Opening] = field(default_factory=list)
-    told: Counter[int] = field(default_factory=Counter)
+    followed: Counter[int] = field(default_factory=Counter)
     around: Counter[int] = field(default_factory=Counter)
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
         """Take in checkpoints, too, that were written when what clients write was not counted."""
-        for name, value in ({"told": Counter(), "around": Counter()} | state[1]).items():
+        for name, value in ({"followed": Counter(), "around": Counter()} | state[1]).items():
             setattr(self, name, value)
 
     def add(self, opening: Opening) -> None:
@@ -94,7 +94,7 @@ class FirstQuestions:
         self.n += 1
         self.words.update(opening.words)
         if opening.around is not None:
-            self.told.update(opening.words)
+            self.followed.update(opening.words)
             self.around.update(opening.around)
         if opening.words and len(self.known) < _MOST:
             self.known.append(opening)
@@ -103,7 +103,7 @@ class FirstQuestions:
         """Add another part's."""
         self.n += other.n
         self.words.update(other.words)
-        self.told.update(other.told)
+        self.followed.update(other.followed)
         self.around.update(other.around)
         self.known += other.known[: _MOST - len(self.known)]
 
@@ -118,7 +118,7 @@ class FirstQuestions:
 
     def framed(self, before: "FirstQuestions") -> set[int]:
         """Return the words of clients, where one is written around many more or fewer of the questions than before."""
-        words = {at for of in (self, before) for at, n in of.around.items() if 2 * n >= of.told[at]}
+        words = {at for of in (self, before) for at, n in of.around.items() if 2 * n >= of.followed[at]}
         moved = (abs(self.words[at] / max(1, self.n) - before.words[at] / max(1, before.n)) for at in words)
         return words if max(moved, default=0.0) >= _CAME else set()
 

@@ -14,6 +14,7 @@ from turnsignal.stream.text.timestamps import read_given_time
 _TOLD_APART = 64  #: models, or versions; what names others counts as naming none
 _NAMED = 3  #: of them
 _SHARE = 0.1  #: of the conversations or turns, from which one is named
+_STAYED = 0.05  #: of the answers, from which it is said that they count for an earlier release
 _BY_TIME = "--released TIME compares before and after a time"
 
 
@@ -70,6 +71,20 @@ def tell_releases_apart(summary: Mapping[str, Any]) -> str | None:
         return None
     by_name = _by_users(summary.get("versions_of_users", ())) or _by_models(summary.get("unversioned_models", ()))
     return f"{by_name}; {_BY_TIME}" if by_name else f"no version on any answer, so no releases are compared: {_BY_TIME}"
+
+
+def stayed_before(summary: Mapping[str, Any]) -> str | None:
+    """Say that many answers came after a release in conversations that began before it; None where few did."""
+    answers, stayed = (
+        summary.get("turns", {}).get("assistant", 0),
+        summary.get("pairing", {}).get("of_earlier_release", 0),
+    )
+    if not stayed or stayed < _STAYED * answers:
+        return None
+    return (
+        f"{stayed:,} of {answers:,} answers came after a release in conversations that began before it, and count as "
+        "before it: where an id is that of a user or a chat and lives on, give each visit an id of its own"
+    )
 
 
 def _by_times(versions: Set[str | None], released: Sequence[str]) -> str | None:

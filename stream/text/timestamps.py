@@ -47,11 +47,13 @@ def read_given_time(text: str, name: str) -> float:
     """
     try:
         stamp = datetime.fromisoformat(text)
-        return (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).astimezone(UTC).timestamp()
+        time = (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).astimezone(UTC).timestamp()
+        datetime.fromtimestamp(time, UTC)  # the last microsecond of the year 9999 is of the next one, rounded
     except (ValueError, OverflowError):
         like = "2026-11-20T14:00, 2026-11-20 or 2026-11-20T14:00+01:00"
         msg = f"{name}: expected a time such as {like}; got {text[:80]!r}"
         raise ConfigError(msg) from None
+    return time
 
 
 def parse_compact(text: str) -> datetime | None:

@@ -102,6 +102,34 @@ def files(turns: Path, out: Path, **how: object) -> list[bytes]:
     return [path.read_bytes() for path in sorted(out.iterdir())]
 
 
+def test_ids_that_live_on_are_said_to_hold_answers_of_the_release_in_conversations_of_before() -> None:
+    def asked(user: int, hours: int) -> list[dict[str, str]]:
+        at = datetime(2026, 1, 1 + hours // 24, hours % 24, user, tzinfo=UTC)
+        name = f"user {user}"
+        roles = (("user", "How do I pay?"), ("assistant", "Open the menu."), ("user", "Thanks!"))
+        return [
+            {
+                "conversation_id": name,
+                "turn_id": f"{hours}:{n}",
+                "role": role,
+                "text": text,
+                "timestamp": at.isoformat(),
+            }
+            for n, (role, text) in enumerate(roles)
+        ]
+
+    daily = [turn for hours in (0, 20, 40, 60) for user in range(40) for turn in asked(user, hours)]
+    said = "80 of 160 answers came after a release in conversations that began before it, and count as before it"
+    result = library.replay(daily, released="2026-01-02T12:00")
+    assert any(finding.sentence.startswith(said) for finding in result.findings())
+    rare = [turn for hours in (0, 48, 96, 144) for user in range(40) for turn in asked(user, hours)]
+    result = library.replay(rare, released="2026-01-04")
+    assert not any("began before it" in finding.sentence for finding in result.findings()), (
+        "each is forgotten in between"
+    )
+    assert {row["version"] for row in result.rows()} == {"before 2026-01-04 00:00", "since 2026-01-04 00:00"}
+
+
 @pytest.mark.slow
 def test_the_files_are_the_same_with_several_processes(turns: Path, tmp_path: Path) -> None:
     assert files(turns, tmp_path / "three", workers=3) == files(turns, tmp_path / "one", workers=1)
@@ -132,6 +160,7 @@ def test_a_resumed_replay_remembers_when_conversations_began(
     ("options", "why"),
     [
         (["--released", "tuesday"], "--released: expected a time such as 2026-11-20T14:00"),
+        (["--released", "9999-12-31T23:59:59.999999"], "--released: expected a time such as 2026-11-20T14:00"),
         (["--released", "2026-01-01", "--as-is"], "which turn is a conversation's first, only times say"),
     ],
 )
