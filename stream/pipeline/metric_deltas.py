@@ -66,7 +66,11 @@ _RESULTS = {
     WATCH: ("watched", "applied", "unknown", "dead_letter"),
 }
 _UNREADABLE = (Reason.WRONG_TYPE, Reason.UNDECODABLE, Reason.POISON)
-_REASONS = {SCORE: tuple(Reason), JUDGE: _UNREADABLE, WATCH: _UNREADABLE}
+_REASONS = {
+    SCORE: tuple(Reason),
+    JUDGE: _UNREADABLE,
+    WATCH: _UNREADABLE,
+}
 _JUDGED = ("judged", "cached", *tuple(Unjudged))
 
 
@@ -214,10 +218,10 @@ class MetricDeltas:
         verdict=("good", "bad"),
     )
     records: defaultdict[tuple[str, str], int] = counter(
-        "records_total", "Records read, by what became of them.", "topic", apps=(SCORE, JUDGE, WATCH), result=_RESULTS
+        "records_total", "Records read, by what became of them.", "topic", apps=tuple(_RESULTS), result=_RESULTS
     )
     dead_letters: defaultdict[tuple[str, str], int] = counter(
-        "dead_letters_total", "Records set aside, by reason.", "topic", apps=(SCORE, JUDGE, WATCH), reason=_REASONS
+        "dead_letters_total", "Records set aside, by reason.", "topic", apps=tuple(_REASONS), reason=_REASONS
     )
     redactions: defaultdict[str, int] = counter(
         "redactions_total",
