@@ -20,8 +20,9 @@ from turnsignal.stream.pipeline.effects import Close, Effects, ScoreRow, Verdict
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas, Release, SeriesName, rank_band
 from turnsignal.stream.pipeline.row_head import RowHead
 from turnsignal.stream.pipeline.scoring import Scored
+from turnsignal.stream.pipeline.setting_aside import counted_letter
 from turnsignal.stream.pipeline.truth_scoring import failing_stage_of
-from turnsignal.stream.records.dead_letters import dead_letter, reason_for
+from turnsignal.stream.records.dead_letters import reason_for
 from turnsignal.stream.records.environments import name_environment
 from turnsignal.stream.records.observations import ObservedRow, columns, pack
 from turnsignal.stream.records.scores import Stage, Unscored
@@ -263,8 +264,9 @@ class BatchOutput:
         """
         topic = topic or self.topic
         reason, detail = reason_for(record, reason, detail)
-        self.deltas.on_dead_letter(record, topic, reason)
-        self.outputs.append(dead_letter(record, topic, self.partition, reason, detail, full=self._full_letters))
+        self.outputs.append(
+            counted_letter(record, topic, self.partition, reason, detail, self.deltas, full=self._full_letters)
+        )
 
     def add_conflict(self, record: Record, name: str, other: str, topic: str | None = None) -> None:
         """Set aside a record whose id came before with another content; name: what it is, with its id."""
@@ -274,8 +276,7 @@ class BatchOutput:
     def add_poison(self, record: Record, detail: str, topic: str | None = None) -> None:
         """Set aside what cannot be worked on, never with what came; the rest as in `add_dead_letter`."""
         topic = topic or self.topic
-        self.deltas.on_dead_letter(record, topic, Reason.POISON)
-        self.outputs.append(dead_letter(record, topic, self.partition, Reason.POISON, detail))
+        self.outputs.append(counted_letter(record, topic, self.partition, Reason.POISON, detail, self.deltas))
 
     def finish(self) -> list[OutputRecord]:
         """Finish the counts, pack the series, and return everything to write."""

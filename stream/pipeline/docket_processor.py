@@ -24,7 +24,8 @@ from turnsignal.stream.judging.repeats import repeat_result
 from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
-from turnsignal.stream.records.dead_letters import dead_letter, reason_for
+from turnsignal.stream.pipeline.setting_aside import counted_letter
+from turnsignal.stream.records.dead_letters import reason_for
 from turnsignal.stream.records.verdicts import VERDICTS as VERDICT_RECORDS
 from turnsignal.stream.records.verdicts import Verdict
 from turnsignal.stream.records.wire import VERDICTS, OutputRecord, Record
@@ -209,8 +210,9 @@ class DocketProcessor:
     def _add_letter(self, record: Record, reason: Reason, detail: str, result: JudgedResult) -> None:
         reason, detail = reason_for(record, reason, detail)
         self._docket.pass_over(record.offset)
-        result.outputs.append(dead_letter(record, self.topic, self.partition, reason, detail, full=self._full_letters))
-        result.deltas.on_dead_letter(record, self.topic, reason)
+        deltas, full = result.deltas, self._full_letters
+        letter = counted_letter(record, self.topic, self.partition, reason, detail, deltas, full=full)
+        result.outputs.append(letter)
 
 
 def count_verdict(deltas: MetricDeltas, verdict: Verdict) -> None:

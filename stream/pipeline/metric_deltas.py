@@ -33,7 +33,6 @@ from turnsignal.stream.pipeline.truth_scoring import FAILING_STAGES
 from turnsignal.stream.records.feedback import KINDS
 from turnsignal.stream.records.scores import ConversationOutcome, Unscored
 from turnsignal.stream.records.verdicts import Unjudged
-from turnsignal.stream.records.wire import Record
 from turnsignal.stream.truth.stages import Basis
 
 Release = tuple[str, str | None]  #: assistant and version, as they came in the traffic
@@ -341,12 +340,6 @@ class MetricDeltas:
         known = self.exemplars.get(series)
         if known is None or value < known.value:
             self.exemplars[series] = LowestScore(conversation_id, value)
-
-    def on_dead_letter(self, record: Record, topic: str, reason: Reason) -> None:
-        """Count a record that is set aside; what never had a place on the topic is none of the records read there."""
-        self.dead_letters[topic, reason] += 1
-        if record.offset >= 0:
-            self.records[topic, "dead_letter"] += 1
 
     def merge(self, other: "MetricDeltas") -> None:
         """Add what another batch counted; the other deltas are left as they are."""

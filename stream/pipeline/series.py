@@ -23,7 +23,8 @@ from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
 from turnsignal.stream.pipeline.series_columns import MOST, SeriesColumns, SeriesPart
 from turnsignal.stream.pipeline.series_gauges import SeriesGauges
 from turnsignal.stream.pipeline.series_state import BEFORE_ALL, Series, restore_series
-from turnsignal.stream.records.dead_letters import dead_letter, reason_for
+from turnsignal.stream.pipeline.setting_aside import counted_letter
+from turnsignal.stream.records.dead_letters import reason_for
 from turnsignal.stream.records.decisions import Decision, read_decision
 from turnsignal.stream.records.observations import Observations, read_observations
 from turnsignal.stream.records.regressions import FORGOTTEN
@@ -123,14 +124,9 @@ class SeriesProcessor:
 
     def set_aside(self, topic: str, record: Record, why: str) -> BatchResult:
         """Return the dead letter of a record that cannot be worked on. topic: where it came from; why: in words."""
-        counts = MetricDeltas()
-        counts.on_dead_letter(record, topic, Reason.POISON)
-        return BatchResult(
-            [dead_letter(record, topic, self.partition, Reason.POISON, why)],
-            deltas=counts,
-            consumed={topic: 1},
-            set_aside=True,
-        )
+        result = BatchResult(consumed={topic: 1}, set_aside=True)
+        result.outputs.append(counted_letter(record, topic, self.partition, Reason.POISON, why, result.deltas))
+        return result
 
     def process(
         self,
@@ -205,8 +201,7 @@ class SeriesProcessor:
         self._feed(result)  # what comes of those before it is written before it
         detail = f"expected {expected}, got {str(error).splitlines()[0]}"
         reason, detail = reason_for(record, Reason.WRONG_TYPE, detail)
-        result.outputs.append(dead_letter(record, topic, self.partition, reason, detail))
-        result.deltas.on_dead_letter(record, topic, reason)
+        result.outputs.append(counted_letter(record, topic, self.partition, reason, detail, result.deltas))
 
     def _decide(self, decision: Decision, result: BatchResult) -> bool:
         """Have detectors take the present level for the usual one; False where the decision is about nothing here."""

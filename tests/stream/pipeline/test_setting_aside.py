@@ -11,6 +11,7 @@ from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
 from turnsignal.stream.pipeline.metric_family import JUDGE, SCORE, WATCH
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.pipeline.series import SeriesProcessor
+from turnsignal.stream.pipeline.setting_aside import counted_letter
 from turnsignal.stream.records.wire import Unplaced
 from turnsignal.stream.suite import Suite
 from turnsignal.stream.testing import FakeRecord
@@ -36,5 +37,5 @@ def test_what_cannot_be_worked_on_and_what_cannot_be_read_are_dead_letters_among
 
 def test_what_never_had_a_place_on_a_topic_is_a_dead_letter_and_no_record_that_was_read() -> None:
     deltas = MetricDeltas()
-    deltas.on_dead_letter(Unplaced(b"c", None), TURNS, Reason.POISON)
+    counted_letter(Unplaced(b"c", None), TURNS, 0, Reason.POISON, "it could not be closed", deltas)
     assert (deltas.dead_letters, deltas.records) == ({(TURNS, Reason.POISON): 1}, {})
