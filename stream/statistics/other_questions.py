@@ -55,10 +55,10 @@ def other_questions(
 
 def _others_asked(words: float, *, is_hidden: bool) -> RecordChange | None:
     if words >= _AROUND and not is_hidden:
-        why = f"{words:.0%} more, or fewer, of the first questions hold a certain word"
+        why = f"one word came into {words:.0%} of the first questions, or went out of as many"
         most = dict.fromkeys((*BY_USERS, *BY_CONVERSATION, WITH_DOCUMENTS), 1.0)
         return RecordChange(why, most, f"{why}: is something else written around users' messages in the log?")
-    why = f"other questions are asked: of the first ones, {words:.0%} more, or fewer, hold a certain word"
+    why = f"other questions are asked: one word came into {words:.0%} of the first ones, or went out of as many"
     return RecordChange(why, {WITH_DOCUMENTS: _OF_WORDS * words}) if words else None
 
 
