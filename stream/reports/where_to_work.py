@@ -67,7 +67,8 @@ def where_labels_fail(summary: Mapping[str, Any]) -> str | None:
         for stage, n in stages.most_common()
         if stage != NONE_FAILS
     ]
-    return f"by labels, {stages.total():,} answers first fail at: {', '.join(fails) or 'no stage'}{_cut(summary)}"
+    where = f"the first failing stage is {', '.join(fails)}" if fails else "none fails"
+    return f"of {count_of(stages.total(), 'labelled answer')}, {where}{_cut(summary)}"
 
 
 def _cut(summary: Mapping[str, Any]) -> str:
