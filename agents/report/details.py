@@ -119,8 +119,9 @@ def _left_out(summary: Mapping[str, Any]) -> Iterator[str]:
     if cut:
         (first, why), *others = cut
         counts = [f"{count_of(first, 'conversation')} {why}", *(f"{n:,} {reason}" for n, reason in others)]
+        whether = "it is" if young + headless == 1 else "they are"
         yield (
-            f"Left out: {', '.join(counts)}. If they are whole, replay with --whole-conversations, or set "
+            f"Left out: {', '.join(counts)}. If {whether} whole, replay with --whole-conversations, or set "
             "`whole = true` in the suite's [aggregates]."
         )
 

@@ -132,7 +132,9 @@ def test_how_conversations_ended_is_said_with_what_is_left_out() -> None:
     assert "[aggregates]" in text
     assert "Left out: 7 conversations with turns of another environment." in text
     one = release("v1", figures=figures, left_out={"headless": 1}, turns_per_conversation=6.25)
-    assert "Left out: 1 conversation without its beginning. If" in shown(format_details(result(quality=[one])))
+    assert "Left out: 1 conversation without its beginning. If it is whole, replay" in shown(
+        format_details(result(quality=[one]))
+    )
 
 
 def test_the_worst_exchanges_are_shown_with_ids_and_texts_that_can_do_no_harm() -> None:

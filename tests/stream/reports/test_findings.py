@@ -274,8 +274,7 @@ def test_where_answers_with_labels_first_fail_is_told_by_release() -> None:
     stages = [{"version": version, "stage": stage, "n": n} for version, stage, n in [*counts, ("v2", "generation", 8)]]
     told = sentences(failing_stages=stages)[-1]
     assert told == (
-        "of 200 labelled answers, the first failing stage is retrieval in 36% (v1 20%, v2 52%), "
-        "generation in 4% (v1 0%, v2 8%)"
+        "of 200 labelled answers, 36% first fail at retrieval (v1 20%, v2 52%), 4% at generation (v1 0%, v2 8%)"
     )
     assert sentences(failing_stages=stages[:1])[-1] == "of 80 labelled answers, none fails"
     assert sentences(failing_stages=stages[:1], pairing={"labels_cut": 1})[-1].endswith(
