@@ -40,6 +40,7 @@ _OFTEN = 0.05  #: share of conversations without an answer from which it is said
 _MOST_NAME_A_USER = 0.5  #: share of conversations
 _SOME_NAME_A_USER = 0.1
 _FEW_USERS = 10
+_MANY_UNKNOWN = 0.5  #: share of follow-ups that no rule recognises, from which on few complaints mean little
 _A_QUARTER_MORE = 1.25  #: the smallest ratio that is named
 _NEARLY_NOTHING = 1e-6
 _ONE = {PLATFORMS: "platform", LANGUAGES: "language", BOTH: "language on a platform"}
@@ -333,6 +334,9 @@ def _users(summary: Mapping[str, Any]) -> Iterator[Finding]:
             if row["scorer"] == FOLLOW_UP
         )
         beside = f"; no rule recognises what {unknown:,} of them say" if unknown else ""
+        beside += (
+            ", so complaints may be missed (`turnsignal judge` reads those)" if unknown > _MANY_UNKNOWN * n else ""
+        )
         sentence = f"users had to clarify in {share_of(share)} of {n:,} follow-ups in languages that are read{beside}"
         yield Finding("note", sentence)
     outcomes: Counter[str] = Counter()

@@ -136,6 +136,15 @@ def test_without_a_release_to_name_it_says_how_users_fared() -> None:
     ]
 
 
+def test_where_most_follow_ups_are_not_recognised_it_says_that_complaints_may_be_missed() -> None:
+    scores = [
+        {"scorer": "clarification_free", "n": 40, "mean": 0.9},
+        {"scorer": "follow_up", "n": 16, "mean": 0.5, "unscored": {"no_signal": 24}},
+    ]
+    said = "no rule recognises what 24 of them say, so complaints may be missed (`turnsignal judge` reads those)"
+    assert any(sentence.endswith(said) for sentence in sentences(quality=[], scores=scores))
+
+
 def test_broken_instructions_and_the_part_to_work_on_are_counted() -> None:
     review = [
         {"check": name, "fails": fails, "applicable": 100, "rate": {"value": fails / 100}}
