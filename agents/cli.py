@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from turnsignal.agents.app_table import APPS, describe_apps
 from turnsignal.agents.commands.alarms import alarms
 from turnsignal.agents.commands.compare import compare
 from turnsignal.agents.commands.convert import convert
@@ -111,14 +112,18 @@ def turnsignal() -> None:
 
 
 class _WithVariables(click.Command):
-    """A command whose help ends with the variables that it reads."""
+    """A command whose help ends with the ports that its apps take, and the variables that it reads."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the variables; read only when somebody asks."""
+        """List ports and variables; read only when somebody asks."""
         super().format_epilog(ctx, formatter)
         from turnsignal.agents.environment import SECRETS
         from turnsignal.agents.settings import Settings, variables
 
+        first = Settings.model_fields["metrics_port"].default
+        above = [(name, f" + {app.port}" if app.port else "", first + app.port) for name, app in APPS.items()]
+        with formatter.section("Ports"):
+            formatter.write_dl([(name, f"TURNSIGNAL_METRICS_PORT{more} [{port}]") for name, more, port in above])
         rows = []
         for name, field in variables().items():
             info = Settings.model_fields[field]
@@ -130,15 +135,14 @@ class _WithVariables(click.Command):
 
 
 @turnsignal.command(cls=_WithVariables, epilog="Example: TURNSIGNAL_BROKERS=kafka:9092 turnsignal worker all")
-@click.argument("app", type=click.Choice(["score", "judge", "watch", "all"]))
+@click.argument("app", type=click.Choice([*APPS, "all"]))
 @click.option("--supervisor/--no-supervisor", default=True, help="Start processes again when they end or stand still.")
 def worker(app: str, *, supervisor: bool) -> None:
     """Run a worker: score turns, ask judges, watch series, or all of it (one supervised process each).
 
-    Connects to TURNSIGNAL_BROKERS; /metrics of score is on TURNSIGNAL_METRICS_PORT (9108), that of watch one port
-    higher, that of judge two. `all` asks judges where the suite has [[judges]]. Ends with 0 when told to stop, 2 when a
-    setting, a suite or a topic is wrong (one app's refusal leaves the others at work), 70 (only without a supervisor)
-    when it wants to be started again.
+    Connects to TURNSIGNAL_BROKERS; each has its pages and /metrics on a port of its own (below). `all` asks judges
+    where the suite has [[judges]]. Ends with 0 when told to stop, 2 when a setting, a suite or a topic is wrong (one
+    app's refusal leaves the others at work), 70 (only without a supervisor) when it wants to be started again.
     """
     settings = read_settings()
     if supervisor:
@@ -149,9 +153,8 @@ def worker(app: str, *, supervisor: bool) -> None:
         apps = all_apps(settings) if app == "all" else [app]
         sys.exit(Supervisor({app: worker_command(app) for app in apps}, settings.stall_timeout).run())
     if app == "all":
-        raise click.UsageError(
-            "--no-supervisor takes one app, as all of them are one process each: score, judge or watch"
-        )
+        msg = f"--no-supervisor takes one app, as all of them are one process each: {describe_apps()}"
+        raise click.UsageError(msg)
     from turnsignal.agents.worker.apps import run_app
     from turnsignal.agents.worker.supervisor import WORKED
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, MutableMapping
 from importlib.metadata import version
 from typing import Any
 
+from turnsignal.agents.app_table import APPS
 from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.notify import make_notifier
@@ -92,5 +93,5 @@ def _score_pages(settings: Settings) -> str:
 
     "" where the port is any that is free, or the address is every one that this machine has.
     """
-    address = settings.page_address(-1)  # `worker` gives watch the port above score's
+    address = settings.page_address(APPS["score"].port - APPS[NAME].port)
     return "" if address is None or settings.is_everywhere else f"http://{address}"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
+from turnsignal.agents.app_table import APPS
 from turnsignal.agents.commands.options import JSON, open_console, print_json, reach_settings, shown_progress
 from turnsignal.agents.commands.suggestions import SuggestingGroup
 from turnsignal.agents.process.exits import EXIT_FAILED
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 Wanted = Literal["earliest", "latest", "accept", "state"]
 
-APP = click.argument("app", type=click.Choice(["score", "judge", "watch"]))
+APP = click.argument("app", type=click.Choice([*APPS]))
 
 
 @click.group(cls=SuggestingGroup, epilog="Example: turnsignal topics create")
@@ -99,7 +100,7 @@ def _as_json(topic: "Described") -> dict[str, object]:
 
 
 def _rights(settings: "Settings") -> dict[str, list[dict[str, object]]]:
-    from turnsignal.agents.kafka.topics import APPS, rights
+    from turnsignal.agents.kafka.topics import rights
 
     return {app: [right._asdict() for right in rights(settings, app)] for app in APPS}
 
@@ -107,7 +108,7 @@ def _rights(settings: "Settings") -> dict[str, list[dict[str, object]]]:
 def _show_tables(settings: "Settings", described: "Sequence[Described]") -> None:
     from rich.table import Table
 
-    from turnsignal.agents.kafka.topics import APPS, rights
+    from turnsignal.agents.kafka.topics import rights
 
     table = Table("topic", "partitions", "replication", "records", "differs (wanted / found)")
     for topic in described:

@@ -4,6 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from turnsignal.agents.app_table import apps_of, find_app
 from turnsignal.stream.text.toml import parse_toml
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ def all_apps(settings: "Settings") -> list[str]:
     Only its judges are looked for, and not read as a suite: a supervisor has no use for the rules, which would keep its
     processes waiting, and stay in its memory for as long as it lives.
     """
-    from turnsignal.agents.worker.supervisor import apps_of
-
     judges: object = None
     if settings.suite is not None:
         with suppress(OSError, ValueError):  # those of TOML and of texts are ValueErrors
@@ -25,20 +24,11 @@ def all_apps(settings: "Settings") -> list[str]:
     return apps_of(judged=bool(judges))
 
 
-def make_app(app: str, settings: "Settings") -> Any:
+def make_app(name: str, settings: "Settings") -> Any:
     """Make an app by its name; each has a port of its own for its pages, on from score's."""
     from turnsignal.agents.suite_files import suite_in_force
 
+    app = find_app(name)
     suite = suite_in_force(settings.suite, settings.redaction)
-    if app == "score":
-        from turnsignal.agents.score import make_score_app
-
-        return make_score_app(settings, suite)
-    port = settings.metrics_port
-    if app == "judge":
-        from turnsignal.agents.judge import make_judge_app
-
-        return make_judge_app(settings.model_copy(update={"metrics_port": port + 2 if port else 0}), suite)
-    from turnsignal.agents.watch import make_watch_app
-
-    return make_watch_app(settings.model_copy(update={"metrics_port": port + 1 if port else 0}), suite)
+    port = settings.metrics_port and settings.metrics_port + app.port
+    return app.load()(settings.model_copy(update={"metrics_port": port}), suite)

@@ -26,6 +26,7 @@ from confluent_kafka.admin import AdminClient
 from rich.console import Console
 from rich.live import Live
 
+from turnsignal.agents.app_table import APPS, apps_of
 from turnsignal.agents.demo.ending import REJECTS, SENT, WORKER_LOG, SentTurns, conclude, spare_files
 from turnsignal.agents.demo.judged import VERDICTS_FILE, JudgedTotals, write_suite
 from turnsignal.agents.demo.live_statistics import BadExchange, LiveStatistics
@@ -50,7 +51,7 @@ from turnsignal.agents.report.ending import format_ending
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.tables import print_lines
 from turnsignal.agents.settings import Settings
-from turnsignal.agents.worker.supervisor import Supervisor, apps_of, worker_command
+from turnsignal.agents.worker.supervisor import Supervisor, worker_command
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 from turnsignal.stream.records.wire import DEAD_LETTERS, SCORES, VERDICTS
 from turnsignal.stream.suite import load_suite
@@ -165,15 +166,15 @@ def demo_environment(env: Mapping[str, str], broker: Broker) -> dict[str, str]:
 
 
 def _free_ports(*preferred: int) -> int:
-    """Find a port that is free together with the two after it, those that are preferred first."""
+    """Find a port that is free together with those of the other apps, those that are preferred first."""
     for port in (*preferred, *(free_ports(1)[0] for _ in range(50))):
         with contextlib.suppress(OSError), ExitStack() as probes:
-            for number in range(3):
+            for app in APPS.values():
                 probe = probes.enter_context(socket.socket())
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the worker's own socket has it
-                probe.bind(("127.0.0.1", port + number))
+                probe.bind(("127.0.0.1", port + app.port))
             return port
-    msg = "expected three free ports in a row for /metrics, got none; set TURNSIGNAL_METRICS_PORT=0"
+    msg = f"expected {len(APPS)} free ports in a row for /metrics, got none; set TURNSIGNAL_METRICS_PORT=0"
     raise TurnsignalError(msg)
 
 
@@ -201,7 +202,7 @@ class _Show:
         self._board = LiveStatistics(suite)
         self._judged = JudgedTotals()
         self._reader = RowReader(settings, out, {VERDICTS: VERDICTS_FILE} if suite.judges else None)
-        self._look = SystemWatch(settings, len(self._apps))
+        self._look = SystemWatch(settings, self._apps)
         self._fed: float | None = None  # when everything was sent
         self._feeder = self._make_feeder()
         self._sent = self._feeder.kept = sent

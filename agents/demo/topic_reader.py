@@ -2,12 +2,13 @@
 
 import contextlib
 import urllib.request
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
 
+from turnsignal.agents.app_table import APPS
 from turnsignal.agents.demo.live_statistics import Rate, sum_metric
 from turnsignal.agents.files.dead_letters import encode_kept_letter
 from turnsignal.agents.kafka.topics import topic_names
@@ -91,15 +92,15 @@ class RowReader(contextlib.AbstractContextManager["RowReader"]):
 class SystemWatch:
     """Looks at the group's positions and at /metrics, now and then.
 
-    apps: workers, on as many ports from the first on; lag: turns on the topic behind the committed position, None while
+    apps: whose workers run; lag: turns on the topic behind the committed position, None while
     nothing is committed; at: when it was looked at, on the monotonic clock.
     """
 
-    def __init__(self, settings: Settings, apps: int) -> None:
+    def __init__(self, settings: Settings, apps: Sequence[str]) -> None:
         self.turns_per_second = self.exchanges_per_second = 0.0
         self.lag: int | None = None
         self.at = 0.0
-        addresses = [settings.page_address(above) for above in range(apps)]
+        addresses = [settings.page_address(APPS[app].port) for app in apps]
         self.urls = tuple(f"http://{address}/" for address in addresses if address is not None)
         self._turns, self._exchanges = Rate(), Rate()
         self._topic = topic_names(settings.prefix)["turns"]

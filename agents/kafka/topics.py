@@ -22,10 +22,10 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
+from turnsignal.agents.app_table import APPS
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import TurnsignalError
 
-APPS = ("score", "judge", "watch")
 ADMIN_SECONDS = 30.0
 SEGMENT_SECONDS = 86_400.0  #: by how much records of an expiring topic may outlive their retention
 MOCK_CLUSTER = "mockCluster"  #: how the cluster id of librdkafka's mock begins; it makes a topic when asked about it
@@ -74,7 +74,7 @@ TOPICS = (
     Topic("series", "{}.series", "series", ("watch",), ("score",)),
     Topic("decisions", "{}.decisions", "series", ("watch",), outside=True),
     Topic("regressions", "{}.regressions", "assistant", (), ("watch",)),
-    Topic("dead_letters", "{}.dead-letters", "source", (), APPS),
+    Topic("dead_letters", "{}.dead-letters", "source", (), tuple(APPS)),
     Topic(
         "conversations_changelog",
         "{}-score-conversations-changelog",

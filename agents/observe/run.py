@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from turnsignal.agents.app_table import APPS, apps_of
 from turnsignal.agents.environment import PREFIX
 from turnsignal.agents.kafka.process import free_ports
 from turnsignal.agents.observe import configuration
@@ -40,7 +41,7 @@ def worker_addresses(env: Mapping[str, str]) -> tuple[str, ...]:
     Nobody knows where they are when any free port was taken. Raises ConfigError for a wrong setting.
     """
     settings = Settings.from_env({f"{PREFIX}BROKERS": "localhost:9092", **env})
-    return tuple(address for above in range(2) if (address := settings.page_address(above)) is not None)
+    return tuple(address for app in apps_of(judged=False) if (address := settings.page_address(APPS[app].port)))
 
 
 class StartedPrograms:

@@ -205,11 +205,6 @@ class Supervisor:
                 time.sleep(0.05)  # its end is closed: it is about to end
 
 
-def apps_of(*, judged: bool) -> list[str]:
-    """Name the apps that a suite needs: judges have one of their own."""
-    return ["score", "judge", "watch"] if judged else ["score", "watch"]
-
-
 def worker_command(app: str) -> list[str]:
     """Return the command of one worker process."""
     return [sys.executable, "-m", "turnsignal.agents.cli", "worker", app, "--no-supervisor"]

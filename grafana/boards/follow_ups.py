@@ -102,9 +102,11 @@ def build() -> built.Dashboard:
         ),
         lines(
             "Why follow-ups were not scored",
-            "By reason. They are in no mean.",
+            "By reason; a follow-up that several scorers could not score counts once. They are in no mean.",
             A_MINUTE,
-            Query(a_minute("reason", "unscored_total", quality="follow_up"), "{{reason}}"),
+            Query(
+                f"max by (reason) ({a_minute('scorer, reason', 'unscored_total', quality='follow_up')})", "{{reason}}"
+            ),
             width=8,
             link=PIPELINE,
             stacked=True,

@@ -263,8 +263,7 @@ class BatchOutput:
         """
         topic = topic or self.topic
         reason, detail = reason_for(record, reason, detail)
-        self.deltas.dead_letters[topic, reason] += 1
-        self.deltas.records[topic, "dead_letter"] += 1
+        self.deltas.on_dead_letter(record, topic, reason)
         self.outputs.append(dead_letter(record, topic, self.partition, reason, detail, full=self._full_letters))
 
     def add_conflict(self, record: Record, name: str, other: str, topic: str | None = None) -> None:
@@ -275,7 +274,7 @@ class BatchOutput:
     def add_poison(self, record: Record, detail: str, topic: str | None = None) -> None:
         """Set aside what cannot be worked on, never with what came; the rest as in `add_dead_letter`."""
         topic = topic or self.topic
-        self.deltas.dead_letters[topic, Reason.POISON] += 1
+        self.deltas.on_dead_letter(record, topic, Reason.POISON)
         self.outputs.append(dead_letter(record, topic, self.partition, Reason.POISON, detail))
 
     def finish(self) -> list[OutputRecord]:

@@ -210,8 +210,7 @@ class DocketProcessor:
         reason, detail = reason_for(record, reason, detail)
         self._docket.pass_over(record.offset)
         result.outputs.append(dead_letter(record, self.topic, self.partition, reason, detail, full=self._full_letters))
-        result.deltas.dead_letters[self.topic, reason] += 1
-        result.deltas.records[self.topic, "dead_letter"] += 1
+        result.deltas.on_dead_letter(record, self.topic, reason)
 
 
 def count_verdict(deltas: MetricDeltas, verdict: Verdict) -> None:

@@ -63,10 +63,11 @@ class FollowUpScorer:
         return Scored(
             scores=[
                 Score(FOLLOW_UP, None, label, reason).as_json(),
+                Score(FOLLOW_UP_PRECISION, None, label, reason).as_json(),
                 Score(CLARIFICATION_FREE, None, unscored=reason).as_json(),
                 diagnosis,
             ],
-            unscored=((FOLLOW_UP, reason), (CLARIFICATION_FREE, reason)),
+            unscored=tuple((name, reason) for name in FOLLOW_UPS),
             diagnosis=diagnosis["label"],
         )
 

@@ -33,6 +33,7 @@ from turnsignal.stream.pipeline.truth_scoring import FAILING_STAGES
 from turnsignal.stream.records.feedback import KINDS
 from turnsignal.stream.records.scores import ConversationOutcome, Unscored
 from turnsignal.stream.records.verdicts import Unjudged
+from turnsignal.stream.records.wire import Record
 from turnsignal.stream.truth.stages import Basis
 
 Release = tuple[str, str | None]  #: assistant and version, as they came in the traffic
@@ -62,10 +63,14 @@ _PAIRINGS = (
 _RESULTS = {
     SCORE: ("scored", "duplicate", "dead_letter", "applied_before", "forgotten"),
     JUDGE: ("queued", "dead_letter"),
-    WATCH: ("watched", "applied", "unknown"),
+    WATCH: ("watched", "applied", "unknown", "dead_letter"),
 }
 _UNREADABLE = (Reason.WRONG_TYPE, Reason.UNDECODABLE, Reason.POISON)
-_REASONS = {SCORE: tuple(Reason), JUDGE: _UNREADABLE, WATCH: _UNREADABLE}
+_REASONS = {
+    SCORE: tuple(Reason),
+    JUDGE: _UNREADABLE,
+    WATCH: _UNREADABLE,
+}
 _JUDGED = ("judged", "cached", *tuple(Unjudged))
 
 
@@ -213,10 +218,10 @@ class MetricDeltas:
         verdict=("good", "bad"),
     )
     records: defaultdict[tuple[str, str], int] = counter(
-        "records_total", "Records read, by what became of them.", "topic", apps=(SCORE, JUDGE, WATCH), result=_RESULTS
+        "records_total", "Records read, by what became of them.", "topic", apps=tuple(_RESULTS), result=_RESULTS
     )
     dead_letters: defaultdict[tuple[str, str], int] = counter(
-        "dead_letters_total", "Records set aside, by reason.", "topic", apps=(SCORE, JUDGE, WATCH), reason=_REASONS
+        "dead_letters_total", "Records set aside, by reason.", "topic", apps=tuple(_REASONS), reason=_REASONS
     )
     redactions: defaultdict[str, int] = counter(
         "redactions_total",
@@ -336,6 +341,12 @@ class MetricDeltas:
         known = self.exemplars.get(series)
         if known is None or value < known.value:
             self.exemplars[series] = LowestScore(conversation_id, value)
+
+    def on_dead_letter(self, record: Record, topic: str, reason: Reason) -> None:
+        """Count a record that is set aside; what never had a place on the topic is none of the records read there."""
+        self.dead_letters[topic, reason] += 1
+        if record.offset >= 0:
+            self.records[topic, "dead_letter"] += 1
 
     def merge(self, other: "MetricDeltas") -> None:
         """Add what another batch counted; the other deltas are left as they are."""

@@ -124,7 +124,7 @@ class SeriesProcessor:
     def set_aside(self, topic: str, record: Record, why: str) -> BatchResult:
         """Return the dead letter of a record that cannot be worked on. topic: where it came from; why: in words."""
         counts = MetricDeltas()
-        counts.dead_letters[topic, Reason.POISON] += 1
+        counts.on_dead_letter(record, topic, Reason.POISON)
         return BatchResult(
             [dead_letter(record, topic, self.partition, Reason.POISON, why)],
             deltas=counts,
@@ -206,7 +206,7 @@ class SeriesProcessor:
         detail = f"expected {expected}, got {str(error).splitlines()[0]}"
         reason, detail = reason_for(record, Reason.WRONG_TYPE, detail)
         result.outputs.append(dead_letter(record, topic, self.partition, reason, detail))
-        result.deltas.dead_letters[topic, reason] += 1
+        result.deltas.on_dead_letter(record, topic, reason)
 
     def _decide(self, decision: Decision, result: BatchResult) -> bool:
         """Have detectors take the present level for the usual one; False where the decision is about nothing here."""

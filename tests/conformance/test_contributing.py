@@ -18,11 +18,12 @@ TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 class Step(NamedTuple):
-    """A block of CONTRIBUTING: text that goes into a file, above a line that begins so, or at the end."""
+    """A block of CONTRIBUTING: text for a file, above or in place of a line that begins so, or at the end."""
 
     path: str
-    above: str | None
+    line: str | None
     text: str
+    replaces: bool = False
 
 
 def steps(title: str) -> list[Step]:
@@ -31,9 +32,9 @@ def steps(title: str) -> list[Step]:
     found = []
     for block in re.findall(r"^ {3}```(?:python|toml)\n(.*?)^ {3}```$", section, re.MULTILINE | re.DOTALL):
         head, text = dedent(block).split("\n", 1)
-        match = re.fullmatch(r"# (\S+), (?:above `(.+)`|at the end)", head)
-        assert match, f"expected `# FILE, above `LINE`` or `# FILE, at the end`, got {head}"
-        found.append(Step(match[1], match[2], text))
+        match = re.fullmatch(r"# (\S+), (?:(above|in place of) `(.+)`|at the end)", head)
+        assert match, f"expected `# FILE, above `LINE``, `…, in place of `LINE`` or `…, at the end`, got {head}"
+        found.append(Step(match[1], match[3], text, replaces=match[2] == "in place of"))
     assert found, f"no blocks under {title!r}"
     return found
 
@@ -59,9 +60,9 @@ def take(copy: Path, step: Step) -> None:
     path = copy / step.path
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
     at = len(lines)
-    if step.above is not None:
-        (at, *_) = [number for number, line in enumerate(lines) if line.lstrip().startswith(step.above)]
-    path.write_text("".join([*lines[:at], step.text, *lines[at:]]), encoding="utf-8")
+    if step.line is not None:
+        (at, *_) = [number for number, line in enumerate(lines) if line.lstrip().startswith(step.line)]
+    path.write_text("".join([*lines[:at], step.text, *lines[at + step.replaces :]]), encoding="utf-8")
 
 
 def pytest_in(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -148,6 +149,31 @@ def test_a_label_is_read_and_has_a_value_after_its_rows(copy: Path) -> None:
     )
     assert tried.returncode == 0, tried.stdout
     assert int(re.findall(r"(\d+) passed", tried.stdout)[0]) >= 6, tried.stdout
+
+
+def test_an_app_is_made_shown_and_known_to_its_topics_after_its_steps(copy: Path) -> None:
+    *made, words, of_letters, spec, row, changelog, read, alone, floor, imported, tried_aside = steps("Add an app")
+    for step in (*made, words, of_letters, spec, row, changelog, imported, tried_aside):
+        take(copy, step)
+    walked = ["tests/conformance/test_apps.py", "tests/stream/pipeline/test_setting_aside.py"]
+    unread = pytest_in(copy, *walked, "-k", "census")
+    assert "test_the_topics_of_an_app_say_that_it_reads_and_writes_them[census]" in unread.stdout, unread.stdout
+    for step in (read, alone, floor):
+        take(copy, step)
+    (copy / "tests" / "test_tried.py").write_text(
+        "from turnsignal.stream.pipeline.census import CensusProcessor\n"
+        "from turnsignal.stream.testing import FakeRecord\n"
+        "def test_it_counts_each_summary_once():\n"
+        "    processor = CensusProcessor({}, 'conversations', 0)\n"
+        "    summaries = [FakeRecord(n, b'c', b'{\"outcome\": \"resolved\"}') for n in range(3)]\n"
+        "    for batch in (summaries[:2], [*summaries, FakeRecord(3, b'c', None)]):\n"
+        "        processor.accept(processor.process(batch))\n"
+        "    assert processor.describe(b'closed') == {'offset': 2, 'outcomes': {'resolved': 3}}\n"
+        "    assert CensusProcessor(processor.store, 'conversations', 0).read_store() == 2\n",
+        encoding="utf-8",
+    )
+    tried = pytest_in(copy, *walked, "tests/test_tried.py")
+    assert tried.returncode == 0, tried.stdout
 
 
 def test_no_step_runs_what_make_install_does_not_bring() -> None:

@@ -362,6 +362,7 @@ def test_the_page_of_watch_has_nothing_that_watch_cannot_move():
         ("notifications_total", ("result", "sent")),
         ("pending_turns",),
         ("records_total", ("result", "applied"), series),
+        ("records_total", ("result", "dead_letter"), series),
         ("records_total", ("result", "unknown"), series),
         ("records_total", ("result", "watched"), series),
         ("transaction_duration_seconds_count",),

@@ -738,6 +738,8 @@ def test_a_conversation_that_cannot_be_closed_is_set_aside_and_the_others_are_cl
     letters = [output for output in batch.outputs if output.topic == "dead_letters"]
     assert [letter.key for letter in letters] == [sick]
     assert dict(letters[0].headers or ())["reason"] == Reason.POISON.encode()
+    assert batch.deltas.dead_letters == {(processor.topic, Reason.POISON): 1}
+    assert batch.deltas.records == {(processor.topic, "scored"): 1}, "a conversation is no record that was read"
     assert [output.key for output in batch.outputs if output.topic == "conversations"] == [b"well"]
     assert batch.changes[sick] is None
 

@@ -15,13 +15,14 @@ from turnsignal.stream.measures.order import in_order, in_retrieval_order
 from turnsignal.stream.pipeline.follow_up_scoring import FollowUpScorer
 from turnsignal.stream.pipeline.scoring import (
     BUDGET,
+    FOLLOW_UPS,
     ResponseScorer,
     Scored,
     relevancy_name,
     scorer_names,
     thresholds,
 )
-from turnsignal.stream.records.scores import Unscored
+from turnsignal.stream.records.scores import Outcome, Unscored
 from turnsignal.stream.records.turns import Document, Truth, Turn
 from turnsignal.stream.suite import Suite, parse_suite
 
@@ -286,7 +287,7 @@ def test_a_follow_up_is_scored_under_both_policies_with_a_diagnosis() -> None:
 def test_with_a_gap_nothing_is_judged() -> None:
     scored, reading = FollowUpScorer(SUITE).score(Exchange("a", "b", "No, wrong!"), ANSWER, gap=True)
     assert reading is None
-    assert scored.unscored == (("follow_up", Unscored.GAP), ("clarification_free", Unscored.GAP))
+    assert scored.unscored == tuple((name, Unscored.GAP) for name in FOLLOW_UPS)
     assert said(scored)["diagnosis"]["label"] == "high/unknown/high"
 
 
@@ -325,6 +326,15 @@ def test_a_follow_up_that_no_rule_recognises_is_unscored_and_counts_as_free_of_c
     assert (found["clarification_free"]["value"], found["diagnosis"]["label"]) == (1.0, "high/unknown/high")
     assert (scored.scorers, scored.values) == (("clarification_free",), (1.0,))
     assert scored.unscored == (("follow_up", "no_signal"), ("follow_up(policy=precision)", "no_signal"))
+
+
+def test_every_row_of_follow_ups_says_of_each_of_their_scorers_its_value_or_why_there_is_none() -> None:
+    scorer = FollowUpScorer(SUITE)
+    texts = ("No, wrong!", "Thanks!", "Does it snow there", "Nie, to nadal nie działa", " ")
+    rows = [scorer.score(Exchange("How?", "So.", text), ANSWER, gap=gap)[0] for text in texts for gap in (False, True)]
+    for scored in [*rows, scorer.leave(Unscored.NOT_APPLICABLE, ANSWER, Outcome.ENDED)]:
+        assert set(FOLLOW_UPS) <= said(scored).keys()
+        assert {*scored.scorers, *dict(scored.unscored)} == set(FOLLOW_UPS)
 
 
 def test_a_follow_up_in_a_language_that_is_not_read_says_nothing() -> None:

@@ -165,6 +165,7 @@ def test_an_unreadable_record_is_a_dead_letter_and_its_neighbours_count(broken: 
     batch = kept.process([bad, good])
     assert [output.topic for output in batch.outputs] == [DEAD_LETTERS]
     assert ("reason", Reason.WRONG_TYPE.encode()) in (batch.outputs[0].headers or [])
+    assert batch.deltas.records["turnsignal.series", "dead_letter"] == sum(batch.deltas.dead_letters.values()) == 1
     assert len(batch.changes) == 1
 
 
