@@ -1,8 +1,7 @@
 """turnsignal: the console command.
 
 Every command imports what it needs when it runs, so that `--help` answers at once and `replay` needs no Kafka. Exit
-codes are the same everywhere: 0 done, 1 failed, 2 wrong usage, setting or suite, 3 worse (`compare --fail-if-worse`),
-70 a worker to be started again, 130 ended by Ctrl-C.
+codes are the same everywhere: `agents.process.exits` has them, and `--help` ends with them.
 """
 
 import os
@@ -134,7 +133,11 @@ class _WithVariables(click.Command):
             formatter.write_dl(rows)
 
 
-@turnsignal.command(cls=_WithVariables, epilog="Example: TURNSIGNAL_BROKERS=kafka:9092 turnsignal worker all")
+@turnsignal.command(
+    cls=_WithVariables,
+    short_help="Run a worker: score turns, ask judges, watch series.",
+    epilog="Example: TURNSIGNAL_BROKERS=kafka:9092 turnsignal worker all",
+)
 @click.argument("app", type=click.Choice([*APPS, "all"]))
 @click.option("--supervisor/--no-supervisor", default=True, help="Start processes again when they end or stand still.")
 def worker(app: str, *, supervisor: bool) -> None:
@@ -166,7 +169,10 @@ def worker(app: str, *, supervisor: bool) -> None:
         _fail(error, EXIT_RESTART)  # it has worked under these settings: what is wrong now may pass
 
 
-@turnsignal.command(epilog="Example: turnsignal demo --file turns.jsonl.gz --seconds 30")
+@turnsignal.command(
+    short_help="See it work: a broker, workers, traffic and a live view.",
+    epilog="Example: turnsignal demo --file turns.jsonl.gz --seconds 30",
+)
 @click.option("--seconds", type=click.FloatRange(1), default=60.0, show_default=True, help="How long to send turns.")
 @click.option("--forever", is_flag=True, help="Go on until Ctrl-C.")
 @click.option("--file", "files", type=FILES, multiple=True, help="Turns to send instead of simulated ones; repeatable.")
@@ -205,7 +211,10 @@ def demo(
         sys.exit(run_demo(Options(None if forever else seconds, *given), os.environ, open_console()))
 
 
-@turnsignal.command(epilog="Example: turnsignal conversation c-42 --from turns.jsonl.gz")
+@turnsignal.command(
+    short_help="Show a conversation: its turns, its scores and why.",
+    epilog="Example: turnsignal conversation c-42 --from turns.jsonl.gz",
+)
 @click.argument("conversation_id")
 @click.option(
     "--from",
@@ -251,6 +260,7 @@ def conversation(
 
 @turnsignal.command(
     cls=SparingCommand,
+    short_help="Write simulated conversations of every kind.",
     epilog="Example: turnsignal simulate --turns 10000 --set malformed=0.01 --out turns.jsonl.gz",
 )
 @click.option("--out", type=OutFile(), help="File (.jsonl or .jsonl.gz).  [standard output]")

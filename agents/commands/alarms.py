@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from turnsignal.stream.suite import Suite
 
 
-@click.command(epilog="Example: turnsignal alarms out/replay --rules next.toml --known incidents.jsonl --tune")
+@click.command(
+    short_help="Say which alerts would have fired, and when.",
+    epilog="Example: turnsignal alarms out/replay --rules next.toml --known incidents.jsonl --tune",
+)
 @click.argument("paths", type=click.Path(path_type=Path, exists=True, readable=True), nargs=-1, required=True)
 @click.option("--rules", type=SUITE, help="The suite whose [alerts] hold.  [TURNSIGNAL_SUITE, or the built-in one]")
 @click.option("--known", type=FILE, help="Known incidents, one JSON object in a line: name, assistant, began, ended.")

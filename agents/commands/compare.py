@@ -29,7 +29,8 @@ _SIDES = 2
 
 
 @click.command(
-    epilog="Example: turnsignal compare turns.jsonl.gz --suite now.toml --suite next.toml --fail-if-worse follow_up"
+    short_help="Say what differs between two replays or two suites.",
+    epilog="Example: turnsignal compare turns.jsonl.gz --suite now.toml --suite next.toml --fail-if-worse follow_up",
 )
 @click.argument("paths", type=click.Path(path_type=Path, exists=True, readable=True), nargs=-1)
 @click.option("--suite", "suites", type=SUITE, multiple=True, help="Two suites for files of turns; give it twice.")

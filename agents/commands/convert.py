@@ -33,7 +33,11 @@ _OUT = OutFile()
 _DASH = Path("-")  #: standard output
 
 
-@click.command(cls=SparingCommand, epilog="Example: turnsignal convert traces.json --out turns.jsonl.gz")
+@click.command(
+    cls=SparingCommand,
+    short_help="Convert any chat log to turns, and say what is missing.",
+    epilog="Example: turnsignal convert traces.json --out turns.jsonl.gz",
+)
 @click.argument("files", type=FILES, nargs=-1, required=True)
 @click.option("--out", type=_OUT, help="File of turns (.jsonl or .jsonl.gz); - is standard output.")
 @click.option("--feedback", type=_OUT, help="File for votes, scores and labels by people, as feedback on the turns.")

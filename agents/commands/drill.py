@@ -39,7 +39,10 @@ def _read_address(_: click.Context, __: click.Parameter, value: str | None) -> s
     return value.rstrip("/")
 
 
-@click.command(epilog="Example: turnsignal drill --prometheus http://localhost:9090")
+@click.command(
+    short_help="Try whether a regression would wake somebody.",
+    epilog="Example: turnsignal drill --prometheus http://localhost:9090",
+)
 @click.option(
     "--prometheus", metavar=ADDRESS, callback=_read_address, help="Wait for the alert in this Prometheus, too."
 )

@@ -20,7 +20,8 @@ _OFFSETS = re.compile(r"(\d{1,9}):(\d{1,18})-(\d{1,18})")
 
 
 @click.command(
-    epilog="Example: turnsignal export turns --from 2026-11-20T14:00 --to 15:00 --out monday.jsonl.gz --whole"
+    short_help="Write what a topic holds to a file.",
+    epilog="Example: turnsignal export turns --from 2026-11-20T14:00 --to 15:00 --out monday.jsonl.gz --whole",
 )
 @click.argument("topic", type=click.Choice(TOPIC_NAMES))
 @click.option(

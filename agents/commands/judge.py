@@ -40,6 +40,7 @@ _PRICES = "[judging.prices of the suite]"
 
 @click.command(
     cls=SparingCommand,
+    short_help="Ask LLM judges about recorded answers, or any chat log.",
     epilog="Example: turnsignal judge --rubric task_utility --model scripted:overlap turns.jsonl.gz --limit 20",
 )
 @click.argument("files", type=FILES, nargs=-1, required=True)

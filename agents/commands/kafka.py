@@ -21,12 +21,19 @@ DIRECTORY = click.option(
 )
 
 
-@click.group(cls=SuggestingGroup, epilog="Example: turnsignal kafka start --dir /tmp/kafka")
+@click.group(
+    cls=SuggestingGroup,
+    short_help="Run a real Kafka for development.",
+    epilog="Example: turnsignal kafka start --dir /tmp/kafka",
+)
 def kafka() -> None:
     """Run a real Kafka for development (needs Java 17 and, the first time, Maven)."""
 
 
-@kafka.command(epilog="Example: export TURNSIGNAL_BROKERS=$(turnsignal kafka start --dir /tmp/kafka)")
+@kafka.command(
+    short_help="Start it and print its address.",
+    epilog="Example: export TURNSIGNAL_BROKERS=$(turnsignal kafka start --dir /tmp/kafka)",
+)
 @DIRECTORY
 def start(directory: Path) -> None:
     """Start it and print its address; nothing happens when it runs already."""
@@ -43,7 +50,9 @@ def stop(directory: Path) -> None:
     click.echo(f"Stopped after {_process(directory).stop():.1f} s; start it again on the same data with `kafka start`.")
 
 
-@kafka.command(epilog="Example: turnsignal kafka crash --dir /tmp/kafka")
+@kafka.command(
+    short_help="End it as kill -9 does; its data stays.", epilog="Example: turnsignal kafka crash --dir /tmp/kafka"
+)
 @DIRECTORY
 def crash(directory: Path) -> None:
     """End it as kill -9 does, to see what workers make of it; its data stays."""

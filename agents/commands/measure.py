@@ -28,6 +28,7 @@ _EXTRA = ("sklearn", "scipy", "jinja2", "matplotlib")
 
 @click.command(
     cls=SparingCommand,
+    short_help="Say how far each evaluator agrees with people's labels.",
     epilog="Example: turnsignal measure my-labelled-turns --json figures.json --html figures.html",
 )
 @click.argument("folders", type=_FOLDERS, nargs=-1, required=True, metavar="FOLDER...")

@@ -22,7 +22,10 @@ def _read_addresses(_: click.Context, __: click.Parameter, values: tuple[str, ..
     return values
 
 
-@click.command(epilog="Example: turnsignal observe --worker score-1:9108 --worker watch-1:9109")
+@click.command(
+    short_help="Look at workers in Prometheus, Alertmanager and Grafana.",
+    epilog="Example: turnsignal observe --worker score-1:9108 --worker watch-1:9109",
+)
 @click.option(
     "--worker",
     "workers",

@@ -22,7 +22,11 @@ from turnsignal.agents.commands.options import (
 from turnsignal.agents.commands.sparing import OutFile, SparingCommand
 
 
-@click.command(cls=SparingCommand, epilog="Example: turnsignal produce turns.jsonl.gz --speed 60x")
+@click.command(
+    cls=SparingCommand,
+    short_help="Send recorded turns, or any chat log, to Kafka.",
+    epilog="Example: turnsignal produce turns.jsonl.gz --speed 60x",
+)
 @click.argument("files", type=FILES, nargs=-1, required=True)
 @click.option(
     "--speed",

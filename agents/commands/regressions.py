@@ -20,12 +20,20 @@ _SHOWN = 50  # incidents of a list; --json has them all
 _LINE = 500  # characters of a line
 
 
-@click.group(cls=SuggestingGroup, epilog="Example: turnsignal regressions list")
+@click.group(
+    cls=SuggestingGroup,
+    short_help="List incidents, show one, accept a new level.",
+    epilog="Example: turnsignal regressions list",
+)
 def regressions() -> None:
     """List incidents of answers that changed, show one, and decide that a new level is the usual one."""
 
 
-@regressions.command("list", epilog="Example: turnsignal regressions list --open")
+@regressions.command(
+    "list",
+    short_help="List the incidents of every assistant, open ones first.",
+    epilog="Example: turnsignal regressions list --open",
+)
 @click.option("--open", "only_open", is_flag=True, help="Only incidents that are open.")
 @JSON
 def list_(*, only_open: bool, as_json: bool) -> None:
@@ -43,7 +51,10 @@ def list_(*, only_open: bool, as_json: bool) -> None:
     _print([plain(line, _LINE) for line in lines or ["No incident is known."]])
 
 
-@regressions.command(epilog="Example: turnsignal regressions show 5d0c2f8a91b3e640")
+@regressions.command(
+    short_help="Show an incident: since when, what, why, and examples.",
+    epilog="Example: turnsignal regressions show 5d0c2f8a91b3e640",
+)
 @click.argument("incident_id", metavar="ID")
 @JSON
 def show(incident_id: str, *, as_json: bool) -> None:
@@ -57,7 +68,10 @@ def show(incident_id: str, *, as_json: bool) -> None:
     _print([plain(line, _LINE) for line in incident.text])
 
 
-@regressions.command(epilog="Example: turnsignal regressions accept 5d0c2f8a91b3e640")
+@regressions.command(
+    short_help="Take the level of an open incident for the usual one.",
+    epilog="Example: turnsignal regressions accept 5d0c2f8a91b3e640",
+)
 @click.argument("incident_id", metavar="ID")
 def accept(incident_id: str) -> None:
     """Take the level that an open incident is about for the usual one, and close it.
@@ -75,7 +89,10 @@ def accept(incident_id: str) -> None:
     click.echo(f"Sent; the watch worker closes {incident.id} when it has read it: turnsignal regressions list --open")
 
 
-@regressions.command(epilog="Example: turnsignal regressions rebase support")
+@regressions.command(
+    short_help="Take what an ASSISTANT's scorers say now for the usual.",
+    epilog="Example: turnsignal regressions rebase support",
+)
 @click.argument("assistant")
 def rebase(assistant: str) -> None:
     """Take whatever all scorers of an ASSISTANT say from now on for the usual; open incidents of it close.

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 _NO_FILES = "expected files of turns (.jsonl, .jsonl.gz), got none; --sample needs none, and shows what comes out"
 
 
-@click.command(epilog="Example: turnsignal replay --sample, or: turnsignal replay turns.jsonl.gz")
+@click.command(
+    short_help="Score recorded turns, or any chat log, without Kafka.",
+    epilog="Example: turnsignal replay --sample, or: turnsignal replay turns.jsonl.gz",
+)
 @click.argument("files", type=FILES, nargs=-1)
 @click.option("--sample", is_flag=True, help="Replay 500 simulated conversations, in which a release gets worse.")
 @click.option(

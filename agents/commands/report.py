@@ -44,6 +44,7 @@ class _SeveralToRemove(SparingCommand):
 
 @click.command(
     cls=_SeveralToRemove,
+    short_help="Say which stage to mend first, or how queries are routed.",
     epilog="Example: turnsignal replay turns.jsonl.gz --out out/a && turnsignal report out/a --html report.html, or: "
     "turnsignal report --gt gt.json --pred pred.json --outdir results --remove unknown",
 )

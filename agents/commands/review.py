@@ -7,7 +7,10 @@ import click
 from turnsignal.agents.commands.options import JSON, REPLAYED, open_console, print_json
 
 
-@click.command(epilog="Example: turnsignal replay turns.jsonl.gz --out out/replay && turnsignal review out/replay")
+@click.command(
+    short_help="Say which instruction checks are worth their place.",
+    epilog="Example: turnsignal replay turns.jsonl.gz --out out/replay && turnsignal review out/replay",
+)
 @click.argument("directory", type=REPLAYED)
 @JSON
 def review(directory: Path, *, as_json: bool) -> None:

@@ -16,12 +16,19 @@ from turnsignal.stream.errors import ConfigError
 RECORDS = ("turn", "feedback", "score", "exchange", "verdict", "conversation", "rubric", "suite")
 
 
-@click.group(cls=SuggestingGroup, epilog="Example: turnsignal suite init suite.toml")
+@click.group(
+    cls=SuggestingGroup,
+    short_help="Look at a suite, check it, write one.",
+    epilog="Example: turnsignal suite init suite.toml",
+)
 def suite() -> None:
     """Look at a suite: scorers, checks, thresholds, windows and limits."""
 
 
-@suite.command(epilog="Example: turnsignal suite init suite.toml && turnsignal suite check suite.toml")
+@suite.command(
+    short_help="Write the built-in suite to a new file, to be edited.",
+    epilog="Example: turnsignal suite init suite.toml && turnsignal suite check suite.toml",
+)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), default="suite.toml")
 def init(file: Path) -> None:
     """Write the built-in suite to a new FILE [suite.toml], with a comment beside each key, to be edited.
@@ -34,7 +41,10 @@ def init(file: Path) -> None:
     click.echo(f"Wrote {file}; edit it, then: turnsignal suite check {file}")
 
 
-@suite.command(epilog="Example: turnsignal suite init suite.toml && turnsignal suite check suite.toml")
+@suite.command(
+    short_help="Say whether a suite is right.",
+    epilog="Example: turnsignal suite init suite.toml && turnsignal suite check suite.toml",
+)
 @click.argument("file", type=SUITE)
 @JSON
 def check(file: Path, *, as_json: bool) -> None:
@@ -81,7 +91,9 @@ def check(file: Path, *, as_json: bool) -> None:
         sys.exit(EXIT_FAILED)
 
 
-@suite.command(epilog="Example: turnsignal suite show > suite.toml")
+@suite.command(
+    short_help="Print a suite with everything that it leaves out.", epilog="Example: turnsignal suite show > suite.toml"
+)
 @click.argument("file", type=SUITE, required=False)
 @JSON
 def show(file: Path | None, *, as_json: bool) -> None:
@@ -98,7 +110,11 @@ def show(file: Path | None, *, as_json: bool) -> None:
     )
 
 
-@suite.command("from-prompt", epilog="Example: turnsignal suite from-prompt prompt.md --out suite.toml")
+@suite.command(
+    "from-prompt",
+    short_help="Propose checks for the rules of a system prompt.",
+    epilog="Example: turnsignal suite from-prompt prompt.md --out suite.toml",
+)
 @click.argument("file", type=click.File("rb"))
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), help="File for the suite, a new one.  [standard output]"
@@ -151,7 +167,10 @@ def _write_new(file: Path, text: str) -> None:
         raise ConfigError(msg) from None
 
 
-@click.command(epilog="Example: turnsignal schema turn > turn.schema.json")
+@click.command(
+    short_help="Print the JSON Schema of records, rubrics or suites.",
+    epilog="Example: turnsignal schema turn > turn.schema.json",
+)
 @click.argument("record", type=click.Choice(RECORDS))
 def schema(record: str) -> None:
     """Print the JSON Schema of a record, of a rubric, or of the suite."""

@@ -29,7 +29,10 @@ def topics() -> None:
     """Make and inspect turnsignal's topics on TURNSIGNAL_BROKERS."""
 
 
-@topics.command(epilog="Example: TURNSIGNAL_PARTITIONS=12 turnsignal topics create")
+@topics.command(
+    short_help="Make the topics that are not there.",
+    epilog="Example: TURNSIGNAL_PARTITIONS=12 turnsignal topics create",
+)
 @JSON
 def create(*, as_json: bool) -> None:
     """Make the topics that are not there; those that are there stay as they are.
@@ -49,7 +52,10 @@ def create(*, as_json: bool) -> None:
         click.echo("Those that differ were left as they are; `turnsignal topics update` changes settings.", err=True)
 
 
-@topics.command(epilog="Example: TURNSIGNAL_RETENTION_TURNS=3d turnsignal topics update --dry-run")
+@topics.command(
+    short_help="Give topics the settings that `create` would give them.",
+    epilog="Example: TURNSIGNAL_RETENTION_TURNS=3d turnsignal topics update --dry-run",
+)
 @click.option("--dry-run", is_flag=True, help="Change nothing; show what would be changed.")
 @JSON
 def update(*, dry_run: bool, as_json: bool) -> None:
@@ -72,7 +78,9 @@ def update(*, dry_run: bool, as_json: bool) -> None:
         click.echo("All settings are as wanted.")
 
 
-@topics.command(epilog="Example: turnsignal topics show")
+@topics.command(
+    short_help="Show every topic and the rights that workers need.", epilog="Example: turnsignal topics show"
+)
 @JSON
 def show(*, as_json: bool) -> None:
     """Show every topic beside what the settings want, and the access rights that a worker needs.
@@ -125,7 +133,10 @@ def _show_tables(settings: "Settings", described: "Sequence[Described]") -> None
         console.print(access)
 
 
-@topics.command(epilog="Example: turnsignal topics repair score --to earliest")
+@topics.command(
+    short_help="Set an app's positions; stop its workers first.",
+    epilog="Example: turnsignal topics repair score --to earliest",
+)
 @APP
 @click.option(
     "--to",
@@ -167,7 +178,10 @@ def _target(to: str, partition: str | None) -> Wanted | Mapping[tuple[str, int],
     return {(match[1], int(match[2])): int(to)}
 
 
-@click.command(epilog="Example: turnsignal forget c-42, or: turnsignal forget --user u-7 --dry-run")
+@click.command(
+    short_help="Erase a conversation, or all of a user's.",
+    epilog="Example: turnsignal forget c-42, or: turnsignal forget --user u-7 --dry-run",
+)
 @click.argument("conversation_id", required=False)
 @click.option("--user", "user_id", metavar="ID", help="Forget every conversation with a turn of this user_id.")
 @click.option("--dry-run", is_flag=True, help="Ask for nothing; show what would be forgotten.")

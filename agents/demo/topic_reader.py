@@ -1,4 +1,4 @@
-"""Viewing: what the demo's view is drawn from: committed rows of the topics, the group's positions, and /metrics."""
+"""Topic reader: what the demo's view is drawn from: rows of the topics, the group's positions, and /metrics."""
 
 import contextlib
 import urllib.request

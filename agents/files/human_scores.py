@@ -1,4 +1,4 @@
-"""Rated: what people said of answers in an export, by the ids of its source → feedback on the turns that were read."""
+"""Human scores: what people said of answers in an export, by its ids → feedback on the turns that were read."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

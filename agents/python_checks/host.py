@@ -1,4 +1,4 @@
-"""Checking: run users' Python checks in a separate process, within a time limit.
+"""Host: run users' Python checks in a separate process, within a time limit.
 
 Such a check may raise, hang, print, crash or use up its memory: its result is `error`, counted, and nothing else stops.
 Without Python checks in the suite, no process is started.

@@ -1,4 +1,4 @@
-"""Take-over: become the owner of partitions, with their state.
+"""Assignment: become the owner of partitions, with their state.
 
 Former owners are fenced first, so that positions read afterwards are final; then states are restored, many side by
 side; state and position are compared, for all partitions before anything is said; and only then does each partition

@@ -1,4 +1,4 @@
-"""Tables: where a partition's state lies while a worker owns it. The changelog topic is the truth; this is its image.
+"""Stores: where a partition's state lies while a worker owns it. The changelog topic is the truth; this is its image.
 
 `memory` keeps snapshots as bytes in a dictionary. A directory keeps them in SQLite, for state larger than memory: the
 file is made anew at every take-over and filled from the changelog, so it weakens no promise. It loses its name before

@@ -1,4 +1,4 @@
-"""Instructions: what a check says of one response, and the seam that every check implements."""
+"""Check protocol: what a check says of one response, and the seam that every check implements."""
 
 from enum import StrEnum
 from typing import NamedTuple, Protocol

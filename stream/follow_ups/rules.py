@@ -37,7 +37,7 @@ from turnsignal.stream.text.client_labels import without_labels
 from turnsignal.stream.text.languages import is_english, is_read, may_be_read
 from turnsignal.stream.text.patterns import NEVER, Patterns, options
 from turnsignal.stream.text.quoted_lines import own_words
-from turnsignal.stream.text.wordplay import exchanges, insists, rewords, spelled_as, words_of
+from turnsignal.stream.text.wordplay import insists, rewords, spelled_as, swaps_detail, words_of
 
 _SURE = 5  #: words, all unknown, from which on a message is in another language
 _FEW_ROWS = 30  #: below which the rows of a table are scanned for at once
@@ -295,7 +295,7 @@ class FollowUpRules:
             return self._part
         lost, added = len(asked) - shared, len(words) - shared
         detailed = kind == before and lost <= len(asked) // 4 and added <= 4
-        if detailed and lost and exchanges(self._subjects(follow_up), self._subjects(prompt)):
+        if detailed and lost and swaps_detail(self._subjects(follow_up), self._subjects(prompt)):
             return None
         return self._changed if detailed and (shared > 2 or context.stating()) and context.unasked() else None
 
@@ -335,7 +335,7 @@ class FollowUpRules:
         rules = []
         for row in rows:
             for key, patterns in written.items():
-                pattern = expanded(row.get(key, (NEVER,)), words)
+                pattern = expanded(_alternatives(row, key), words)
                 patterns.append(with_all_letters(pattern) if key == "others" else pattern)
             label = FollowUp(row["label"])
             hint = row.get("hint", label is not FollowUp.ADJUSTMENT)
@@ -347,6 +347,16 @@ class FollowUpRules:
                 reading = self._silent(Unscored.NO_SIGNAL, row["says"], closes=closes)
             rules.append(_Rule(condition(row.get("when", "always")), reading))
         return _Table(**written, rules=rules)
+
+
+def _alternatives(row: Mapping[str, Any], key: str) -> Sequence[str]:
+    """Return the patterns of a row; raises ConfigError for none and for an empty one, as that matches every message."""
+    given: Sequence[str] = row.get(key, (NEVER,))
+    if given and all(given):
+        return given
+    msg = f"rule {row['says']!r} ({row['label']}): expected {key} that hold something each, got {list(given)}"
+    msg += ": every message would match; leave out the key or the row"
+    raise ConfigError(msg)
 
 
 @cache

@@ -4,6 +4,8 @@ import string
 from collections.abc import Sequence
 from itertools import pairwise
 
+from rapidfuzz.distance import OSA
+
 from turnsignal.stream.text.patterns import Patterns
 
 _BLANKS = str.maketrans(dict.fromkeys(string.punctuation + "“”„«»¿¡…–—。，、？！：；（）", " "))
@@ -54,7 +56,7 @@ def rewords(own: Sequence[str], asked: Sequence[str]) -> bool:
     return shared != sorted(shared)
 
 
-def exchanges(own: Sequence[str], asked: Sequence[str]) -> bool:
+def swaps_detail(own: Sequence[str], asked: Sequence[str]) -> bool:
     """Return whether a word of the prompt has another in its place, behind the same word ("keep invoices")."""
     places = {before for before, word in pairwise(("", *asked)) if not _has(own, word)}
     return any(before in places for before, word in pairwise(("", *own)) if not _has(asked, word))
@@ -73,12 +75,5 @@ def is_form(word: str, other: str) -> bool:
 
 
 def nearly(word: str, other: str) -> bool:
-    """Return whether two words differ by one letter added, lost or changed, or by two letters exchanged."""
-    start = 0
-    while start < min(len(word), len(other)) and word[start] == other[start]:
-        start += 1
-    end = 0
-    while end < min(len(word), len(other)) - start and word[-1 - end] == other[-1 - end]:
-        end += 1
-    left, right = word[start : len(word) - end], other[start : len(other) - end]
-    return max(len(left), len(right)) <= 1 or (len(left) == 2 and left == right[::-1])
+    """Return whether two words differ by one letter added, lost or changed, or by two neighbours that are turned."""
+    return OSA.distance(word, other, score_cutoff=1) <= 1

@@ -106,6 +106,20 @@ def test_wrong_usage_is_exit_code_2() -> None:
     assert call("worker", "all", "--no-supervisor", TURNSIGNAL_BROKERS="localhost:1").returncode == 2
 
 
+@pytest.mark.parametrize(
+    "path",
+    [(), *(path for path, command in commands() if isinstance(command, click.Group))],
+    ids=lambda path: " ".join(path) or "turnsignal",
+)
+def test_help_says_of_every_command_in_one_whole_line_of_80_columns_what_it_does(path: tuple[str, ...]) -> None:
+    shown = call(*path, "--help", COLUMNS="80").stdout
+    listed = shown.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
+    names = [command[-1] for command, _ in commands() if command[:-1] == path]
+    assert [line.split()[0] for line in listed] == sorted(names)
+    assert all(line.endswith(".") and not line.endswith("...") for line in listed), listed
+    assert max(map(len, listed)) <= 80
+
+
 def test_help_names_every_exit_code() -> None:
     said = " ".join(call("--help").stdout.split())
     codes = said.partition("Exit codes: ")[2].partition(". ")[0]

@@ -156,3 +156,38 @@ def test_a_docstring_quotes_no_name_that_is_gone() -> None:
                 if not resolves(name, here)
             ]
     assert wrong == []
+
+
+#: A module's title: what stands before the colon of its first line, where that is a name and no sentence.
+TITLE = re.compile(r"(?:(?:The|A|An) )?(\w[\w'-]*(?: \w[\w'-]*)?): ")
+NOT_BY_NAME = {
+    "agents/cli.py": "turnsignal",  # the command
+    "stream/conversations/clock.py": "Stream time",  # Kafka's word for what this clock shows
+}
+
+
+@cache
+def titles() -> dict[str, str]:
+    """Return the titles of modules that have one of one or two words, by their paths; that of a folder is its own."""
+    modules = {path: tree for path, tree in trees().items() if not path.endswith("/__init__.py")}
+    first = {path: (ast.get_docstring(tree) or "").partition("\n")[0] for path, tree in modules.items()}
+    return {path: match[1] for path, line in first.items() if (match := TITLE.match(line))}
+
+
+def share_a_word(title: str, path: str) -> bool:
+    """Say whether a word of a title and one of the path are forms of each other: their beginnings are the same."""
+    words, names = ([part for part in re.split(r"[^a-z0-9]+", text.lower()) if part] for text in (title, path[:-3]))
+    return any(word.startswith(name[:4]) or name.startswith(word) for word in words for name in names[1:])
+
+
+def test_the_title_of_a_module_is_the_name_of_its_file_or_folder() -> None:
+    """Files are renamed, and what stands in them stays."""
+    stale = {path: title for path, title in titles().items() if not share_a_word(title, path)}
+    assert stale == NOT_BY_NAME
+
+
+def test_no_two_modules_of_a_folder_have_the_same_title() -> None:
+    by_title: dict[tuple[str, str], list[str]] = {}
+    for path, title in titles().items():
+        by_title.setdefault((path.rpartition("/")[0], title), []).append(path)
+    assert [paths for paths in by_title.values() if len(paths) > 1] == []

@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 import re2
@@ -17,7 +18,7 @@ from tests.conformance.hostile import PIECES, repeated
 from tests.examples import examples
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.errors import ConfigError
-from turnsignal.stream.follow_ups.contexts import CONDITIONS, HEAD
+from turnsignal.stream.follow_ups.contexts import CONDITIONS, HEAD, Context
 from turnsignal.stream.follow_ups.rules import (
     CLARIFICATIONS,
     DEFAULT_PRECISION,
@@ -123,6 +124,31 @@ def test_every_condition_is_explained_and_asked_by_a_row() -> None:
 def test_a_row_with_an_unknown_condition_is_refused_when_the_rules_are_loaded() -> None:
     with pytest.raises(ConfigError, match=r"one of always, asked, .*; got 'statd'"):
         RULES._table([ROWS[0] | {"when": "statd"}], TABLE["words"])
+
+
+@pytest.mark.parametrize("key", ["patterns", "others"])
+@pytest.mark.parametrize("wrong", [[], [""], ["thanks", ""]], ids=repr)
+def test_a_row_that_would_match_every_message_is_refused_when_the_rules_are_loaded(key: str, wrong: list[str]) -> None:
+    row = ROWS[0] | {key: wrong}
+    with pytest.raises(ConfigError) as refused:
+        RULES._table([ROWS[1], row], TABLE["words"])
+    assert repr(row["says"]) in str(refused.value)
+    assert f"expected {key} that hold something each, got {wrong}" in str(refused.value)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row["says"] for row in ROWS])
+def test_no_row_recognises_what_says_nothing(row: dict[str, Any]) -> None:
+    """A row that matches "Asdf" matches everything: all messages were thanks once, by a row without patterns."""
+    alone = RULES._table([row | {"when": "always"}], TABLE["words"])
+    context = Context("asdf", Exchange("How do I pay?", "Open the invoice.", "Asdf"), RULES._signs, RULES.failures)
+    reading = alone.read(b"asdf", context, english=False)
+    assert reading is None or reading.unscored is Unscored.NO_SIGNAL
+
+
+def test_what_says_nothing_is_recognised_by_nobody() -> None:
+    reading = RULES.read(Exchange("How do I pay?", "Open the invoice.", "Asdf"))
+    assert (reading.label, reading.unscored) == (FollowUp.OTHER, Unscored.NO_SIGNAL)
+    assert reading.explanation == "No rule recognises the follow-up."
 
 
 def test_every_rule_has_a_sentence_of_its_own_and_every_measured_one_is_a_rule() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.follow_ups.rules import FollowUp, FollowUpReading, FollowUpRules
-from turnsignal.stream.text.wordplay import exchanges, is_form, rewords
+from turnsignal.stream.text.wordplay import is_form, rewords, swaps_detail
 
 RULES = FollowUpRules()
 PROMPT = "Who signs the contract of a subtenant?"
@@ -74,8 +74,8 @@ def test_words_are_asked_again_if_most_return_in_another_order_and_few_are_new()
 
 
 def test_a_word_in_the_place_of_another_is_exchanged_a_word_added_is_not() -> None:
-    assert exchanges(["keep", "contracts", "customer"], ["keep", "invoices", "customer"])
-    assert not exchanges(["keep", "paid", "invoice", "customer"], ["keep", "invoices", "customer"])
+    assert swaps_detail(["keep", "contracts", "customer"], ["keep", "invoices", "customer"])
+    assert not swaps_detail(["keep", "paid", "invoice", "customer"], ["keep", "invoices", "customer"])
 
 
 @pytest.mark.parametrize(
