@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field
 FOREVER = "forever"  #: a duration without an end, where one may have none
 
 _UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
+_SHOWN = (("d", 86_400), ("h", 3_600), ("min", 60))
 _WRITTEN = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m|h|d|w|)\s*")
 
 
@@ -25,6 +26,16 @@ def read_duration(given: object) -> float:
         msg = 'a duration like 90, "30m", "24h" or "7d" is expected'
         raise ValueError(msg)
     return float(match[1]) * _UNITS[match[2]]
+
+
+def show_duration(seconds: float) -> str:
+    """Write a duration for a sentence, in the largest unit of which there is one.
+
+    >>> show_duration(1800), show_duration(5400), show_duration(20)
+    ('30 min', '1.5 h', '20 s')
+    """
+    unit, size = next(((unit, size) for unit, size in _SHOWN if seconds >= size), ("s", 1))
+    return f"{seconds / size:g} {unit}"
 
 
 def _read_endless(given: object) -> float:

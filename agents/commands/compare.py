@@ -56,7 +56,9 @@ _SIDES = 2
     "--plan", type=float, metavar="CHANGE", help="Say how much traffic it takes to name such a change, 0.05 perhaps."
 )
 @click.option(
-    "--whole-conversations", is_flag=True, help="No conversation of the files is cut; of --systems, none ever is."
+    "--whole-conversations",
+    is_flag=True,
+    help="No conversation of files is cut, as always with --systems. For directories, give it to `replay`.",
 )
 @JSON
 @FORMAT

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _DRY = "scripted:dry-run"
 _SHOWN = 3  #: prompts of each judge that a dry run prints without --limit
+_PRICES = "[judging.prices of the suite]"
 
 
 @click.command(
@@ -47,8 +48,8 @@ _SHOWN = 3  #: prompts of each judge that a dry run prints without --limit
 @click.option("--model", help="Who answers, MODEL or ENDPOINT:MODEL.  [that of the suite's judge]")
 @click.option("--limit", type=click.IntRange(1), help="Ask about so many exchanges at most.")
 @click.option("--dry-run", is_flag=True, help="Print the greatest price and prompts, and ask nobody.")
-@click.option("--price-in", type=MONEY, help="What --model costs for a million tokens that it reads,")
-@click.option("--price-out", type=MONEY, help="and that it writes.  [judging.prices of the suite]")
+@click.option("--price-in", type=MONEY, help=f"What --model costs for a million tokens that it reads.  {_PRICES}")
+@click.option("--price-out", type=MONEY, help=f"What --model costs for a million tokens that it writes.  {_PRICES}")
 @click.option("--probe", is_flag=True, help="Ask again in other words, and say how often the answer flips.")
 @click.option("--budget", type=MONEY, help="Spend no more than this.  [judging.budget of the suite]")
 @click.option("--recorded", type=FILES, help="Answer with the verdicts of this file instead of asking.")

@@ -79,7 +79,7 @@ def check(file: Path, *, as_json: bool) -> None:
         known |= {"measures": len(loaded.retrieval.measures), "python_failed": failed, "warnings": warnings}
         print_json(known | {"python": [check.line for check in tried]})
         sys.exit(EXIT_FAILED if failed else 0)
-    verdict = f"{failed} of its {len(tried)} Python checks fail on an example" if failed else "right"
+    verdict = f"{failed} of its {len(tried)} Python checks fail on an example" if failed else "OK"
     click.echo(
         f"{file}: {verdict}. Suite {loaded.name}, fingerprint {loaded.fingerprint},"
         f" {count_of(len(loaded.retrieval.measures), 'measure')}, {count_of(len(loaded.checks), 'check')},"

@@ -182,7 +182,7 @@ class Replayed:
 
         >>> import turnsignal
         >>> turnsignal.replay(turnsignal.sample_turns()[:60]).text().splitlines()[0]
-        '60 turns, 9 conversations, 2 assistants, 1 release'
+        '60 turns, 9 conversations, 2 assistants, 2 releases'
         """
         return self._print(width).export_text()
 
@@ -261,7 +261,7 @@ def replay(
 
     >>> import turnsignal
     >>> turnsignal.replay(turnsignal.sample_turns()[:60])
-    <turnsignal.Replayed: 60 turns, 9 conversations, 2 assistants, 1 release; ... suite default ...>
+    <turnsignal.Replayed: 60 turns, 9 conversations, 2 assistants, 2 releases; ... suite default ...>
     """
     if environment not in ENVIRONMENTS:
         msg = f"environment: expected one of {', '.join(ENVIRONMENTS)}; got {environment!r}"

@@ -12,11 +12,13 @@ from turnsignal.agents.replaying.result import ReplayResult
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.overview import describe_unscored, name_releases
 from turnsignal.agents.report.tables import add, fold, indent, make_table, number
+from turnsignal.stream.durations import show_duration
 from turnsignal.stream.follow_ups.failures import MEANING
 from turnsignal.stream.records.scores import FOLLOW_UP
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
 from turnsignal.stream.reports.release_figures import WITHIN
 from turnsignal.stream.statistics.directions import BETTER, CHANGED, FREE_CONVERSATIONS, OUTCOMES, WORSE
+from turnsignal.stream.text.counts import count_of
 from turnsignal.stream.text.signed import signed, signed_percent
 
 #: Said under debiased nDCGs; measured over three strengths of position bias and three kinds of relevance.
@@ -52,7 +54,7 @@ def format_details(result: ReplayResult) -> Iterator[RenderableType]:
         yield _diagnosis(summary["diagnosis"])
     if any("figures" in row for row in summary["quality"]):
         yield _outcomes(summary["quality"][:ROWS])
-    yield from (Text(line, style="dim") for line in _left_out(summary["quality"]))
+    yield from (Text(line, style="dim") for line in _left_out(summary))
     named = [row for row in summary["comparisons"][:ROWS] if _changes(row)]
     if named:
         yield _comparisons(named)
@@ -101,18 +103,26 @@ def _outcomes(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
     return drawn
 
 
-def _left_out(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _left_out(summary: Mapping[str, Any]) -> Iterator[str]:
     """Tell how many conversations are not among the whole ones, and what to do where they are."""
-    reasons = ("young", "headless", "other_environment")
-    young, headless, elsewhere = (sum(row["left_out"].get(why, 0) for row in rows) for why in reasons)
-    if elsewhere:
-        yield f"Left out: {elsewhere:,} that hold turns of another environment."
-    cut = [f"{young:,} {'is' if young == 1 else 'are'} younger than `idle` when the recording ends"] if young else []
-    cut += [f"{headless:,} {'is' if headless == 1 else 'are'} cut by its begin"] if headless else []
+    left = Counter[str]()
+    for row in summary["quality"]:
+        left.update(row["left_out"])
+    if elsewhere := left["other_environment"]:
+        yield f"Left out: {count_of(elsewhere, 'conversation')} with turns of another environment."
+    young, headless = left["young"], left["headless"]
+    cut = []
+    if young:
+        cut.append((young, f"not yet idle for {show_duration(summary['suite']['idle'])} when the recording ended"))
+    if headless:
+        cut.append((headless, f"without {'its' if headless == 1 else 'their'} beginning"))
     if cut:
+        (first, why), *others = cut
+        counts = [f"{count_of(first, 'conversation')} {why}", *(f"{n:,} {reason}" for n, reason in others)]
+        whether = "it is" if young + headless == 1 else "they are"
         yield (
-            f"Not compared, nor among these: {', '.join(cut)}. If they are whole, replay with --whole-conversations, "
-            "or set `whole = true` in the suite's [aggregates]."
+            f"Left out: {', '.join(counts)}. If {whether} whole, replay with --whole-conversations, or set "
+            "`whole = true` in the suite's [aggregates]."
         )
 
 

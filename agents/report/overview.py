@@ -86,7 +86,7 @@ def describe_input(result: ReplayResult) -> Iterator[str]:
 def _headline(summary: Mapping[str, Any]) -> str:
     turns, begun = sum(summary["turns"].values()), summary["conversations"]["begun"]
     assistants = len({row["assistant"] for row in summary["quality"]})
-    releases = len({row["version"] for row in summary["quality"]})
+    releases = len(summary["quality"])
     parts = [count_of(turns, "turn"), count_of(begun, "conversation")]
     if turns:
         parts += [count_of(assistants, "assistant"), count_of(releases, "release")]

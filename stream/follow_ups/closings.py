@@ -20,6 +20,7 @@ _KINDS = ("helped", "more", "offer", "deal", "ending", "rating")
 _HELPED, _MORE, _OFFER, _DEAL, _ENDING, _RATING = range(len(_KINDS))
 #: one set of all, since a pass over a question takes as long as the search for one kind
 _QUESTIONS = Patterns(["|".join(TABLE["closing"][kind]) for kind in _KINDS], few=True)
+_INVITING = Patterns(["|".join(TABLE["closing"]["inviting"])], few=True)
 _CHOICE = re2.compile("|".join(TABLE["closing"]["choice"]).encode(), options())
 _QUESTION = 120  #: characters that a question has at most
 _ANSWER = 20  #: characters before the last question that may be an answer
@@ -77,6 +78,16 @@ def asks_to_rate(end: str) -> bool:
 def asks_to_leave(end: str) -> bool:
     """Say whether an answer asks last what a reply takes leave to: for more, with an offer, to end, or for a rating."""
     return ("?" in end and (asks_for_more(end) or asks_to_end(end))) or offers(end) or asks_to_rate(end)
+
+
+def invites_correction(end: str) -> bool:
+    """Say whether the last sentence at the end of an answer asks to be told what is wrong, or whatever else there is.
+
+    >>> invites_correction("Press Reset. Tell me if that isn't what you meant."), invites_correction("Press Reset.")
+    (True, False)
+    """
+    last = _last_part(end.casefold().replace("\u2019", "'").rstrip(" .!\n"))
+    return bool(_INVITING.match(last.encode("utf-8", "replace")))
 
 
 def asks_alone(answer: str) -> bool:

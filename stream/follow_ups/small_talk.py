@@ -8,13 +8,14 @@ answered with no more than a courtesy is small talk, too, unless it is a questio
 from collections.abc import Sequence
 
 from turnsignal.stream.conversations.exchanges import Exchange
-from turnsignal.stream.conversations.pairing import ASSISTANT, TOGETHER, KeptTurn, asked, exchange, last_answer
+from turnsignal.stream.conversations.pairing import ASKED, ASSISTANT, TOGETHER, KeptTurn, asked, exchange, last_answer
 from turnsignal.stream.follow_ups.commands import obeys
 from turnsignal.stream.follow_ups.contexts import CLOSING, encode, expanded
 from turnsignal.stream.follow_ups.failures import acknowledges, ends_idle
 from turnsignal.stream.follow_ups.leaving import leaves_in_words, takes_leave
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.sentences import TABLE, WORDS
+from turnsignal.stream.text.client_labels import without_labels
 from turnsignal.stream.text.patterns import Patterns
 from turnsignal.stream.text.quoted_lines import own_words
 from turnsignal.stream.text.wordplay import words_of
@@ -35,6 +36,8 @@ def is_small_talk(kept: Sequence[KeptTurn], rules: FollowUpRules, answer: str = 
     """
     begin, end = asked(kept, len(kept))
     text = TOGETHER.join([own_words(turn.text) for turn in kept[begin:end]])
+    before = next((turn.text for turn in reversed(kept[:begin]) if turn.role in ASKED), "")
+    text, _ = without_labels(text, own_words(before))
     if not text or len(text) > CLOSING or "?" in text:
         return False
     words = words_of(text.casefold())

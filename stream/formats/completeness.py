@@ -127,7 +127,7 @@ class Completeness:
             "it, or the API's annotations beside it",
         )  # fmt: skip
         yield Share(
-            "of these with documents whose citations name one", n["known"], n["cites documents"],
+            "of answers with documents and citations, those that name a document", n["known"], n["cites documents"],
             "citations do not name what was retrieved: log the documents that the model was given, in its order and "
             "with the ids that it cites, or say in the suite's [citations] how they are written (zero_based, styles)",
         )  # fmt: skip

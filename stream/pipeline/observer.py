@@ -20,6 +20,10 @@ class Observer(Protocol):
         """Called when a user speaks, before the conversation keeps it."""
         ...
 
+    def on_earlier_release(self) -> None:
+        """Called when an answer counts for the release under which its conversation began, and a later one had come."""
+        ...
+
     def on_documents(self, key: bytes) -> None:
         """Called when a turn that is no response has documents."""
         ...

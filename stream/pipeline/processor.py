@@ -284,8 +284,8 @@ class PartitionProcessor:
         if seen is not _NEW:
             self._on_known_turn(record, turn, state, seen)
             return
-        if stayed:
-            output.deltas.pairing["of_earlier_release"] += 1
+        if stayed and self._observer is not None:
+            self._observer.on_earlier_release()
         state.remember(entry, self._limits)
         state.clock = self.clock.advance(time, broker_time)
         if turn.environment != state.environment and state.join_environment(turn.environment):

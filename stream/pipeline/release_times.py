@@ -26,7 +26,7 @@ class ReleaseTimes:
     """
 
     def __init__(self, times: Iterable[float], forgotten_after: float = math.inf) -> None:
-        self._times = sorted(set(times))
+        self._times = sorted({float(math.floor(time)) for time in times})  # names are to the second
         spelled = [_spell(time) for time in self._times]
         self.names = (*(_BEFORE + first for first in spelled[:1]), *(_SINCE + time for time in spelled))
         self._forgotten_after = forgotten_after
@@ -64,4 +64,4 @@ def with_release(preposition: str, version: str) -> str:
 def _spell(time: float) -> str:
     """Write a time in UTC, to the minute where it is one."""
     at = (datetime.fromtimestamp(0, UTC) + timedelta(seconds=time)).replace(tzinfo=None)
-    return at.isoformat(" ", "auto" if at.second or at.microsecond else "minutes")
+    return at.isoformat(" ", "seconds" if at.second else "minutes")

@@ -80,6 +80,10 @@ class Aggregates:
         if turn.version is not None and turn.role == USER and turn.environment == self._environment:
             self.unversioned.count_user(turn.version)
 
+    def on_earlier_release(self) -> None:
+        """Count an answer that came after a release, in a conversation that began before it."""
+        self.unversioned.stayed += 1
+
     def on_documents(self, key: bytes) -> None:
         """Note that a turn that is no answer has documents: nothing reads them there."""
         self._elsewhere.add(key)
@@ -233,6 +237,7 @@ class Aggregates:
             "votes": votes.rows(self.votes),
             "unversioned_models": self.unversioned.models(),
             "versions_of_users": self.unversioned.versions_of_users(),
+            "of_earlier_release": self.unversioned.stayed,
             "position_bias": self.interventions.rows(minimum, cutoff or DEFAULT_CUTOFF),
         }
 

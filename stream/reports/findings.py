@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from itertools import product
 from typing import Any, NamedTuple
 
 from turnsignal.stream.pipeline.release_times import with_release
@@ -17,10 +18,20 @@ from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
 from turnsignal.stream.reports.release_figures import BOTH, LANGUAGES, PLATFORMS, WITHIN
 from turnsignal.stream.reports.release_order import BY_CONVERSATIONS, BY_NAME
 from turnsignal.stream.reports.release_totals import MAX_RELEASES, OTHER_RELEASES
-from turnsignal.stream.reports.themes import INSTRUCTIONS, OTHER, RANKING, THEMES, WASTE, Theme
+from turnsignal.stream.reports.themes import CLARIFIED, INSTRUCTIONS, OTHER, RANKING, THEMES, USERS, WASTE, Theme
 from turnsignal.stream.reports.unversioned import stayed_before, tell_releases_apart
 from turnsignal.stream.reports.where_to_work import broken_instructions, where_labels_fail, where_to_work
-from turnsignal.stream.statistics.directions import BETTER, CHANGED, CHECKS_APPLIED, ELSEWHERE, LEAST, WORSE
+from turnsignal.stream.statistics.directions import (
+    BETTER,
+    CHANGED,
+    CHECKS_APPLIED,
+    ELSEWHERE,
+    FALL,
+    LEAST,
+    RISE,
+    WORSE,
+)
+from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.text.counts import listed, share_of
 from turnsignal.stream.text.signed import signed, signed_percent
 
@@ -29,11 +40,13 @@ _OFTEN = 0.05  #: share of conversations without an answer from which it is said
 _MOST_NAME_A_USER = 0.5  #: share of conversations
 _SOME_NAME_A_USER = 0.1
 _FEW_USERS = 10
-_LEAST_CHANGE = 0.01  #: of figures from 0 to 1, as suites have it where they say nothing
+_MANY_UNKNOWN = 0.5  #: share of follow-ups that no rule recognises, from which on few complaints mean little
 _A_QUARTER_MORE = 1.25  #: the smallest ratio that is named
 _NEARLY_NOTHING = 1e-6
 _ONE = {PLATFORMS: "platform", LANGUAGES: "language", BOTH: "language on a platform"}
 _NUMBERS = {2: "both", 3: "all three", 4: "all four", 5: "all five", 6: "all six"}
+#: theme, claim and the way in which the theme moved → the differences behind one sentence
+_Moved = dict[tuple[Theme, str, int], list[dict[str, Any]]]
 
 
 class Finding(NamedTuple):
@@ -79,22 +92,35 @@ def _compare(summary: Mapping[str, Any]) -> Iterator[Finding]:
     for row in summary["comparisons"]:
         pairs.setdefault((row["before"], row["after"]), []).append(row)
     for (_, after), rows in pairs.items():
-        moved: dict[tuple[Theme, str], list[dict[str, Any]]] = {}
-        for row in rows:
-            for name, delta in row["deltas"].items():
-                if delta["verdict"] in (WORSE, BETTER, CHANGED):
-                    evidence = {"assistant": row["assistant"], "figure": name, **delta}
-                    moved.setdefault((_theme(name, checks), delta["verdict"]), []).append(evidence)
-        for change in (WORSE, BETTER, CHANGED):
-            if (RANKING, change) in moved:
-                moved[RANKING, change] += moved.pop((WASTE, change), [])
-        for theme, change in sorted(moved, key=partial(_rank, moved, {row.get("primary") for row in rows})):
-            if change == CHANGED and ((theme, WORSE) in moved or theme is OTHER):
-                continue  # the same thing once more, or only that something else could be scored
-            if (theme, change) == (INSTRUCTIONS, BETTER) and _breaks_more(moved.get((theme, WORSE), ())):
+        moved = _moved(rows, checks)
+        rank = partial(_rank, moved, {row.get("primary") for row in rows}, summary["suite"]["least_change"])
+        themes = {theme for theme, *_ in moved}
+        worse = {theme for theme, change, _ in moved if change == WORSE}
+        for theme, change, way in sorted(moved, key=rank):
+            if change == CHANGED and (theme in worse or (theme is CLARIFIED and USERS in themes)):
+                continue  # the same thing once more
+            if theme is OTHER and change == CHANGED and len(themes) > 1:
+                continue  # that more or less can be scored comes of what is said already
+            if (theme, change) == (INSTRUCTIONS, BETTER) and _breaks_more(moved.get((theme, WORSE, FALL), ())):
                 continue  # over all, fewer are kept; the check that rose stands in the table
-            behind = moved[theme, change]
-            yield Finding(change, _sentence(after, theme, change, behind, len(rows)), tuple(behind))
+            behind = moved[theme, change, way]
+            phrase = theme.phrase(way, judged=change != CHANGED)
+            yield Finding(change, _sentence(after, phrase, theme, change, behind, len(rows)), tuple(behind))
+
+
+def _moved(rows: Iterable[Mapping[str, Any]], checks: set[str]) -> _Moved:
+    """Return what changed, by theme, claim and way: what rises in one assistant may fall in another."""
+    moved: _Moved = {}
+    for row in rows:
+        for name, delta in row["deltas"].items():
+            if delta["verdict"] in (WORSE, BETTER, CHANGED):
+                entry = {"assistant": row["assistant"], "figure": name, **delta}
+                theme = _theme(name, checks)
+                moved.setdefault((theme, delta["verdict"], theme.way(name, _shown(entry)["value"])), []).append(entry)
+    for change, way in product((WORSE, BETTER, CHANGED), (RISE, FALL)):
+        if (RANKING, change, way) in moved:
+            moved[RANKING, change, way] += moved.pop((WASTE, change, -way), [])
+    return moved
 
 
 def _breaks_more(worse: Iterable[Mapping[str, Any]]) -> bool:
@@ -103,20 +129,30 @@ def _breaks_more(worse: Iterable[Mapping[str, Any]]) -> bool:
 
 
 def _rank(
-    moved: Mapping[tuple[Theme, str], Sequence[Mapping[str, Any]]], primaries: set[str | None], key: tuple[Theme, str]
+    moved: _Moved, primaries: set[str | None], least_change: float, key: tuple[Theme, str, int]
 ) -> tuple[bool, float, int]:
     """Put what the primary figure says first, then what moved most; themes of one size in their own order."""
     behind = moved[key]
     is_primary = any(entry["figure"] in primaries for entry in behind)
-    return not is_primary, -max(map(_size, behind)), (*THEMES, OTHER).index(key[0])
+    size = max(_size(entry, least_change) for entry in behind)
+    return not is_primary, -size, (*THEMES, OTHER).index(key[0])
 
 
-def _size(entry: Mapping[str, Any]) -> float:
-    """Return how many times the smallest change that is worth naming of its kind a difference is."""
-    value = _within(entry).get("value", entry["value"])
+def _size(entry: Mapping[str, Any], least_change: float) -> float:
+    """Return how many times the smallest change that is worth naming of its kind a difference is.
+
+    least_change: the suite's, of figures that have none of their own.
+    """
+    value = _shown(entry)["value"]
     if "unit" in entry:  # a ratio, less one
         return abs(math.log1p(max(value, _NEARLY_NOTHING - 1))) / math.log(_A_QUARTER_MORE)
-    return float(abs(value) / LEAST.get(entry["figure"], _LEAST_CHANGE))
+    return float(abs(value) / LEAST.get(entry["figure"], least_change))
+
+
+def _shown(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the difference that a claim rests on: within the parts of the traffic that moved, or over all."""
+    within = _within(entry)
+    return within if within and within["p"] <= PROMISE else entry
 
 
 def _within(entry: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -134,23 +170,20 @@ def _theme(figure: str, checks: set[str]) -> Theme:
 
 
 def _sentence(
-    after: str | None, theme: Theme, change: str, evidence: Sequence[Mapping[str, Any]], compared: int
+    after: str | None, phrase: str, theme: Theme, change: str, evidence: Sequence[Mapping[str, Any]], compared: int
 ) -> str:
     """Say one thing of a release: what, where, and the figure that shows it best."""
     names = list(dict.fromkeys(entry["figure"] for entry in evidence))
     headline = next((name for name in theme.figures if name in names), names[0])
     shown = [entry for entry in evidence if entry["figure"] == headline]
     where = _where(list(dict.fromkeys(entry["assistant"] for entry in evidence)), compared)
-    phrase = {WORSE: theme.worse, BETTER: theme.better, CHANGED: theme.changed}[change]
-    if change == CHANGED and all(entry["value"] < 0 for entry in shown):
-        phrase = phrase.replace("more often", "less often")
     who = "what has no version" if after is None else after
     others = [name for name in names if name != headline]
     beside = f"; also {listed(others[:_CHECKS_NAMED], len(others))}" if theme is INSTRUCTIONS and others else ""
     why = f", {shown[0]['why']}" if change == CHANGED and "why" in shown[0] else ""
     if change == BETTER and theme.rests_on:
         why = f", {theme.rests_on}"
-    shown = [{**entry, **_within(entry)} for entry in shown]
+    shown = [{**entry, **_shown(entry)} for entry in shown]
     return f"{who} {phrase}{where}: {headline} {_delta(shown)}{beside}{why}"
 
 
@@ -301,6 +334,9 @@ def _users(summary: Mapping[str, Any]) -> Iterator[Finding]:
             if row["scorer"] == FOLLOW_UP
         )
         beside = f"; no rule recognises what {unknown:,} of them say" if unknown else ""
+        beside += (
+            ", so complaints may be missed (`turnsignal judge` reads those)" if unknown > _MANY_UNKNOWN * n else ""
+        )
         sentence = f"users had to clarify in {share_of(share)} of {n:,} follow-ups in languages that are read{beside}"
         yield Finding("note", sentence)
     outcomes: Counter[str] = Counter()

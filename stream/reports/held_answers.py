@@ -11,6 +11,8 @@ from typing import NamedTuple
 from turnsignal.stream.checks.protocol import Result
 from turnsignal.stream.conversations.pairing import ASKED, TOGETHER, USER, KeptTurn, asked, insertion_index, prompted
 from turnsignal.stream.conversations.state import Conversation
+from turnsignal.stream.follow_ups.closings import asks_whether_it_helped, invites_correction
+from turnsignal.stream.follow_ups.contexts import TAIL
 from turnsignal.stream.follow_ups.failures import asks_back, hands_over
 from turnsignal.stream.follow_ups.outcomes import Outcomes
 from turnsignal.stream.follow_ups.rules import FollowUp
@@ -41,6 +43,7 @@ from turnsignal.stream.statistics.directions import (
     FAILED,
     FOLLOWED,
     IN_PARTS,
+    INVITES,
     LEFTOVERS,
     RECALLED,
     REFORMATTED,
@@ -198,13 +201,14 @@ class AnswerReader:
     def _derive(self, state: Conversation, turn: Turn, scored: Scored, *, failed: bool) -> dict[str, float]:
         """Return the figures of an answer that no scorer gives."""
         figures: dict[str, float] = {IN_PARTS: 0.0, LEFTOVERS: has_leftovers(turn.text)}
-        answer = "" if turn.retrieved else turn.text
+        answer, end = "" if turn.retrieved else turn.text, turn.text[-TAIL:]
         is_asked = not is_small_talk(state.kept, self._suite.follow_up_rules, answer)
         back = not scored.cited and asks_back(turn.text)
         if failed or is_asked:
             figures |= dict.fromkeys((FOLLOWED, THANKED, COMPLAINED, REFORMATTED), 0.0)
             figures[FAILED] = failed
             figures[ASKS_BACK] = back
+            figures[INVITES] = asks_whether_it_helped(end) or invites_correction(end)
             if not back:
                 figures[WITH_DOCUMENTS] = bool(turn.retrieved)
         if scored.findings and FAILED in figures:  # few checks bind what answers a "thanks"

@@ -215,7 +215,8 @@ def _terms(words: list[str]) -> Iterator[str]:
 def describe_classes(classes: Mapping[str, Any]) -> Iterator[str]:
     """Give a sentence for each thing that a reader of the classes should know."""
     if classes["too_few"]:
-        yield f"Classes in too few conversations to say anything of: {classes['too_few']:,}."
+        few = classes["too_few"]
+        yield f"{few:,} {'class is' if few == 1 else 'classes are'} in too few conversations to report."
     if classes["left_out"]:
         left = classes["left_out"]
         yield f"Classes that were not compared, beyond the {MOST_COMPARED} most frequent of a kind: {left:,}."

@@ -131,6 +131,7 @@ class Run:
                 "name": suite.name,
                 "fingerprint": suite.fingerprint,
                 **suite.aggregates.model_dump(include={"primary", "least_change", "minimum_n"}),
+                "idle": suite.limits.idle,
             },
             "environment": self.environment,
             "other_environments": _counts(self.elsewhere),

@@ -1,4 +1,8 @@
-"""Themes: what is said of each figure of a comparison that moved; several that speak of one thing share a sentence."""
+"""Themes: what is said of each figure of a comparison that moved; several that speak of one thing share a sentence.
+
+The sentence says which way the figure moved; whether that is worse, better or neither is the claim's to say. Where the
+words themselves call it worse or better, others stand for a figure that is neither.
+"""
 
 from typing import NamedTuple
 
@@ -10,10 +14,12 @@ from turnsignal.stream.statistics.directions import (
     CITES_ALL,
     DOCUMENTS,
     FAILED,
+    FALL,
     FREE_CONVERSATIONS,
     IN_PARTS,
     LEFTOVERS,
     NO_ANSWER,
+    RISE,
     SAME_DOCUMENTS,
     SAME_FIRST,
     SAME_LANGUAGE,
@@ -28,97 +34,100 @@ from turnsignal.stream.statistics.directions import (
 class Theme(NamedTuple):
     """Figures that speak of one thing.
 
-    figures: the first that moved stands in the sentence; rests_on: what the figures alone know, which is said beside
-    what is better: answers that say nothing are thanked for, too, and what is cited need not be right.
+    figures: the first that moved stands in the sentence; rises, falls: what is said where they do; falling: those of
+    the figures that fall where the others rise; unjudged: what is said of both ways where it is neither worse nor
+    better, for `rises` and `falls` that say so; rests_on: what the figures alone know, which is said beside what is
+    better: answers that say nothing are thanked for, too, and what is cited need not be right.
     """
 
     figures: tuple[str, ...]
-    worse: str
-    better: str
-    changed: str
+    rises: str
+    falls: str
+    falling: tuple[str, ...] = ()
+    unjudged: tuple[str, str] | None = None
     rests_on: str = ""
 
+    def way(self, figure: str, value: float) -> int:
+        """Say whether the theme rises or falls where one of its figures changes by so much."""
+        return RISE if (value > 0) != (figure in self.falling) else FALL
 
-_CITES_EVERYTHING = "cites all of its documents in another share of answers"
+    def phrase(self, way: int, *, judged: bool) -> str:
+        """Return what is said of a release; judged: it is worse or better, and not merely changed."""
+        rises, falls = (self.rises, self.falls) if judged or self.unjudged is None else self.unjudged
+        return rises if way == RISE else falls
+
+
+#: Answers that cite less waste more of the same documents; beside a measure that moved, it is part of `RANKING`.
+WASTE = Theme((WASTED,), "cites less of what it retrieves", "cites more of what it retrieves")
 RANKING = Theme(
     (),
-    "retrieves worse",
     "retrieves better",
-    "retrieves differently",
-    "by where what is cited stood, and by that alone",
+    "retrieves worse",
+    unjudged=("scores higher on retrieval", "scores lower on retrieval"),
+    rests_on="by where what is cited stood, and by that alone",
 )
-#: Answers that cite less waste more of the same documents; beside a measure that moved, it is part of `RANKING`.
-WASTE = Theme(
-    (WASTED,),
-    "cites less of what it retrieves",
-    "cites more of what it retrieves",
-    "cites another share of what it retrieves",
+USERS = Theme(
+    (CLARIFICATION_FREE, FREE_CONVERSATIONS, FOLLOW_UP, FOLLOW_UP_PRECISION, "resolved", "abandoned"),
+    "helps its users more",
+    "helps its users less",
+    falling=("abandoned",),
+    unjudged=("is met with good follow-ups more often", "is met with good follow-ups less often"),
+    rests_on="by what they wrote next, and by that alone",
 )
-_RETRIEVES_ALIKE = "retrieves the same few documents more often, whatever is asked"
-_ALIKE = Theme((SAME_DOCUMENTS,), _RETRIEVES_ALIKE, _RETRIEVES_ALIKE, _RETRIEVES_ALIKE)
-_ASKS = "asks something back more often, before it answers"
-_IN_PARTS = "answers more often in several messages"
-INSTRUCTIONS = Theme(
-    ("compliance",), "breaks instructions more often", "keeps instructions better", "keeps other instructions"
+#: From resolved it is worse, from abandoned better; where those moved, `USERS` says so.
+CLARIFIED = Theme(
+    ("clarified",),
+    "has more conversations that go on after a clarification",
+    "has fewer conversations that go on after a clarification",
 )
+INSTRUCTIONS = Theme(("compliance",), "keeps instructions more often", "breaks instructions more often")
 #: In the order in which they are said where changes are of one size. Measures join `RANKING`, checks `INSTRUCTIONS`.
 THEMES = (
     Theme(
         (FAILED, "unanswered", NO_ANSWER, UNANSWERED_OF_ALL),
         "fails to answer more often",
         "fails to answer less often",
-        "answers another share of messages",
-        "by the words of its answers, and by that alone",
+        rests_on="by the words of its answers, and by that alone",
     ),
     Theme(
         (SAME_LANGUAGE,),
-        "answers more often in another language than the question's",
         "answers less often in another language than the question's",
-        "answers another share of questions in their language",
+        "answers more often in another language than the question's",
     ),
     Theme(
         (LEFTOVERS,),
         "shows users more tags of the model, or variables that nobody filled in",
         "shows users fewer tags of the model, or variables that nobody filled in",
-        "shows users other tags of the model",
     ),
     RANKING,
-    _ALIKE,
     Theme(
-        (CLARIFICATION_FREE, FREE_CONVERSATIONS, FOLLOW_UP, FOLLOW_UP_PRECISION, "resolved", "abandoned", "clarified"),
-        "helps its users less",
-        "helps its users more",
-        "is met with other follow-ups",
-        "by what they wrote next, and by that alone",
+        (SAME_DOCUMENTS,),
+        "retrieves the same few documents more often, whatever is asked",
+        "retrieves the same few documents less often, whatever is asked",
     ),
-    Theme((VOTE,), "gets fewer thumbs up", "gets more thumbs up", "gets other votes"),
+    USERS,
+    Theme((VOTE,), "gets more thumbs up", "gets fewer thumbs up"),
     Theme(
         (SAME_FIRST, SHORT_FIRST),
         "begins more often with short answers, or with the same to many",
         "begins less often with short answers, or with the same to many",
-        "begins more often with short answers, or with the same to many",
     ),
-    Theme((DANGLING,), "invents more citations", "invents fewer citations", "invents another share of its citations"),
-    Theme(
-        (CITED,),
-        "cites documents less often",
-        "cites documents more often",
-        "cites documents in another share of answers",
-    ),
+    Theme((DANGLING,), "invents more citations", "invents fewer citations"),
+    Theme((CITED,), "cites documents more often", "cites documents less often"),
     WASTE,
-    Theme((CITES_ALL,), _CITES_EVERYTHING, _CITES_EVERYTHING, _CITES_EVERYTHING),
+    Theme((CITES_ALL,), "cites all of its documents more often", "cites all of its documents less often"),
     INSTRUCTIONS,
-    Theme((WITH_DOCUMENTS,), "finds documents less often", "finds documents more often", "finds documents elsewhere"),
+    Theme((WITH_DOCUMENTS,), "finds documents more often", "finds documents less often"),
+    Theme((CITATIONS,), "cites more documents in an answer", "cites fewer documents in an answer"),
     Theme(
-        (CITATIONS,),
-        "cites fewer documents in an answer",
-        "cites more documents in an answer",
-        "cites another number of documents in an answer",
+        (ASKS_BACK,),
+        "asks something back more often, before it answers",
+        "asks something back less often, before it answers",
     ),
-    Theme((ASKS_BACK,), _ASKS, _ASKS, _ASKS),
-    Theme((IN_PARTS,), _IN_PARTS, _IN_PARTS, _IN_PARTS),
-    Theme((DOCUMENTS,), "passes fewer documents", "passes more documents", "passes another number of documents"),
-    Theme((ANSWER_SECONDS,), "answers more slowly", "answers faster", "answers at another speed"),
-    Theme(("silent",), "leaves more users silent", "leaves fewer users silent", "leaves another share of users silent"),
+    Theme((IN_PARTS,), "answers more often in several messages", "answers less often in several messages"),
+    Theme((DOCUMENTS,), "passes more documents", "passes fewer documents"),
+    Theme((ANSWER_SECONDS,), "answers more slowly", "answers faster"),
+    Theme(("silent",), "leaves more users silent", "leaves fewer users silent"),
+    CLARIFIED,
 )
-OTHER = Theme((), "is worse by another figure", "is better by another figure", "can be scored for another share")
+OTHER = Theme((), "leaves more to score", "leaves less to score")

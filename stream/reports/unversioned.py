@@ -19,9 +19,13 @@ _BY_TIME = "--released TIME compares before and after a time"
 
 
 class Unversioned:
-    """Counts conversations whose first answer names a model and no version, and turns of users that name a version."""
+    """Counts conversations whose first answer names a model and no version, and turns of users that name a version.
+
+    stayed: answers that came after a release that was given by its time, in conversations that began before it.
+    """
 
     def __init__(self) -> None:
+        self.stayed = 0
         self._models: Counter[str] = Counter()
         self._users: Counter[str] = Counter()
 
@@ -35,6 +39,7 @@ class Unversioned:
 
     def merge(self, other: "Unversioned") -> None:
         """Add another partition's."""
+        self.stayed += other.stayed
         for model, n in other._models.items():
             _add(self._models, model, n)
         for version, n in other._users.items():
@@ -49,8 +54,8 @@ class Unversioned:
         return [{"version": version, "turns": n} for version, n in _ordered(self._users)]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take in checkpoints, too, that were written when turns of users were not counted."""
-        self.__dict__.update({"_users": Counter()} | state)
+        """Take in checkpoints, too, that were written when turns of users, or what stayed, were not counted."""
+        self.__dict__.update({"_users": Counter(), "stayed": 0} | state)
 
 
 def _add(counts: Counter[str], name: str, n: int) -> None:
@@ -77,7 +82,7 @@ def stayed_before(summary: Mapping[str, Any]) -> str | None:
     """Say that many answers came after a release in conversations that began before it; None where few did."""
     answers, stayed = (
         summary.get("turns", {}).get("assistant", 0),
-        summary.get("pairing", {}).get("of_earlier_release", 0),
+        summary.get("of_earlier_release", 0),
     )
     if not stayed or stayed < _STAYED * answers:
         return None

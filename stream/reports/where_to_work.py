@@ -62,12 +62,13 @@ def where_labels_fail(summary: Mapping[str, Any]) -> str | None:
     if not stages:
         return None
     is_told = 1 < len(by_version) <= _VERSIONS_NAMED
-    fails = [
-        f"{stage} in {share_of(n / stages.total())}{_in_brackets(_shares(by_version, stage) if is_told else '')}"
+    shares = [
+        (share_of(n / stages.total()), f"at {stage}{_in_brackets(_shares(by_version, stage) if is_told else '')}")
         for stage, n in stages.most_common()
         if stage != NONE_FAILS
     ]
-    return f"by labels, {stages.total():,} answers first fail at: {', '.join(fails) or 'no stage'}{_cut(summary)}"
+    fails = [f"{share}{'' if at else ' first fail'} {where}" for at, (share, where) in enumerate(shares)]
+    return f"of {count_of(stages.total(), 'labelled answer')}, {', '.join(fails) or 'none fails'}{_cut(summary)}"
 
 
 def _cut(summary: Mapping[str, Any]) -> str:

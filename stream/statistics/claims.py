@@ -352,7 +352,7 @@ def _beside(deltas: Mapping[str, Difference], primary: str, least_change: float)
     ways = DIRECTIONS.get(family(primary), HIGH)
     bad = {RISE: ways[0] == WORSE, FALL: ways[1] == WORSE}
     if primary in deltas and any(bad[way] and moved(deltas[primary], way, least_change) for way in bad):
-        return "beside a worse primary"
+        return f"beside {primary}, which {'rose' if deltas[primary].value > 0 else 'fell'}"
     return unhappier_by(deltas, least_change)
 
 

@@ -30,6 +30,7 @@ SORTED = "documents_sorted"  #: share of answers out of three documents or more 
 LOWERED = "lower_case"  #: share of answers out of documents without a capital letter: a log lowers texts, and no ids
 RECALLED = "begun_with_recall"  #: share of conversations whose first message says what was answered another time
 RESUMED = "resumed"  #: share of answers to a question that came when their conversation had been idle
+INVITES = "invites_correction"  #: share of answers that ask last whether they helped, or to be told what is wrong
 BEGUN_BEHIND = "begun_with_thanks"  #: share of conversations whose first message that is answered is a thanks or leave
 #: what is written down otherwise, and no matter of the release
 OF_THE_RECORD = (
@@ -49,6 +50,7 @@ OF_THE_RECORD = (
     SORTED,
     RESUMED,
     RECALLED,
+    INVITES,
 )
 WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
 SAME_LANGUAGE = (
@@ -123,6 +125,7 @@ LEAST = {
     SORTED: 0.2,
     RESUMED: 0.05,
     RECALLED: 0.03,
+    INVITES: 0.1,
     LOGGED_AGAIN: 0.05,
     ELSEWHERE: 0.1,
     ROUNDED: 0.1,

@@ -29,6 +29,7 @@ _HARDER = {name: name for name in (CLARIFICATION_FREE, FREE_CONVERSATIONS, "reso
     FOLLOW_UP_PRECISION: CLARIFICATION_FREE,
     "conversation": "resolved",
 }
+_HARDEST = frozenset(_HARDER.values())  #: of those the surest one speaks, and each may move by chance
 #: which way each of those moves where there is more of what is said, and that
 _TOLD_BY = {
     CLARIFICATION_FREE: (FALL, "follow-ups ask again"),
@@ -55,10 +56,10 @@ def other_questions(
 
 def _others_asked(words: float, *, is_hidden: bool) -> RecordChange | None:
     if words >= _AROUND and not is_hidden:
-        why = f"{words:.0%} more, or fewer, of the first questions hold a certain word"
+        why = f"one word came into {words:.0%} of the first questions, or went out of as many"
         most = dict.fromkeys((*BY_USERS, *BY_CONVERSATION, WITH_DOCUMENTS), 1.0)
         return RecordChange(why, most, f"{why}: is something else written around users' messages in the log?")
-    why = f"other questions are asked: of the first ones, {words:.0%} more, or fewer, hold a certain word"
+    why = f"other questions are asked: one word came into {words:.0%} of the first ones, or went out of as many"
     return RecordChange(why, {WITH_DOCUMENTS: _OF_WORDS * words}) if words else None
 
 
@@ -77,7 +78,7 @@ def _ask_harder(deltas: Mapping[str, Difference], expected: Mapping[str, Differe
     """Tell a release that answers worse from one that is asked more of what is answered worse in both."""
     moves = {name: expected[like] for name, like in _HARDER.items() if like in expected}
     surest = min(moves.values(), key=lambda move: move.p, default=None)
-    if surest is None or surest.p > PROMISE:
+    if surest is None or surest.p * len(_HARDEST) > PROMISE:
         return None
     if (silent := expected.get("silent")) is not None and silent.p <= PROMISE:
         moves["silent"] = silent

@@ -27,6 +27,7 @@ from turnsignal.stream.statistics.directions import (
     FOLLOWED,
     FREE_CONVERSATIONS,
     IN_PARTS,
+    INVITES,
     LEAST,
     LISTED,
     LOGGED_AGAIN,
@@ -68,6 +69,7 @@ _OF_RECALLS = 4.0  #: conversations, or follow-ups, for each that begins so: man
 _READ_MORE = 0.5  #: by which complaints are read more often than other messages, at most
 _OF_SPLITS = 10.0  #: conversations that are parts for each that begins with a thanks: most parts begin with a question
 _OF_THANKS = 3.0  #: answers for each message behind one of them
+_OF_INVITED = 1.5  #: follow-ups, or conversations, for each that no longer ends without a word: some bring several
 _ONLY_REPLIES = 0.6  #: conversations in which nothing else follows, for each answer that asks something back
 _READ_AS_GOOD = 0.1  #: by which a reply to that is read as better than others that do not complain
 _LONGER = 1.25  #: times as long, from which on answers may say what users would have asked next
@@ -132,6 +134,7 @@ def record_changes(
         _thinned(deltas, beside),
         _asks_for_form(beside),
         _recalled(beside),
+        _invited(deltas, beside),
         other_ids(deltas, known.replaced),
     ]
     return [change for change in changes if change is not None]
@@ -384,3 +387,13 @@ def _recalled(beside: Mapping[str, Difference]) -> RecordChange | None:
         f"{-by:.0%} fewer conversations begin with what was answered another time: who complained later does so at once"
     )
     return RecordChange(why, dict.fromkeys(of_users, -_OF_RECALLS * by), note_of(came_back, why), (WORSE,))
+
+
+def _invited(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) -> RecordChange | None:
+    """Tell users who complain more from those who are asked to, and left without a word before."""
+    invites, silent = _change_of(INVITES, beside), deltas.get("silent")
+    if invites is None or silent is None or invites.value * silent.value >= 0:
+        return None
+    why = f"{abs(invites.value):.0%} {more(invites)} answers ask whether they helped, or to be told what is wrong"
+    most = dict.fromkeys((*BY_USERS, *BY_CONVERSATION), _OF_INVITED * min(abs(silent.value), abs(invites.value)))
+    return RecordChange(why, most, by_chance=True)

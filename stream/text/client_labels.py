@@ -2,7 +2,8 @@
 
 Whatever stands before both of two messages of one conversation is the client's: `User: `, `[Web 10:22] `, `Case 4 | `,
 `## Message 3`, `Page: /products/12` on a line of its own, `<context>…</context>`, a file's name; or behind both, as
-`[no attachments]` or a paragraph that tells the assistant how to answer. What users say begins behind it.
+`[no attachments]`, the lines of a form, or a paragraph that tells the assistant how to answer. What users say stands
+between. Of a message that is all tags, it is what stands in `<query>`, `<message>` or the like.
 """
 
 import re
@@ -19,6 +20,13 @@ _NUMBER = re.compile(
     r"|()(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[ T,]{0,2})?(?:\d{1,2}:\d\d(?::\d\d)?)Z?[ ,:|–-]{1,3}(?=\S)"
     r"|()\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[ ,:|–-]{1,3}(?=\S)"
 )
+_WHOLE = re.compile(r"(?:<(\w[\w-]{0,30})\b[^<>\n]{0,200}>[^<]{0,10000}</\1>\s*){1,8}")
+_ASKED = re.compile(
+    r"<((?:(?:user|human|customer|client|the)[_-]?)?(?:query|question|message|msg|text|input|prompt|content|utterance)"
+    r"|user|human|customer)\b[^<>\n]{0,200}>([^<]{1,10000})</\1>",
+    re.IGNORECASE,
+)
+_FIELD = re.compile(r"[:|=\[\]{}]")
 _BEHIND = re.compile(r"[\[(][^\[\]()\n]{1,60}[\])]\Z")
 _DIGITS = re.compile(r"\d+")
 _KEY = re.compile(r"([^\W\d_][\w .-]{0,30}):[ \t]+(?=\S)")
@@ -26,23 +34,9 @@ _FILE = re.compile(
     r"\W{0,4}[\w(][\w (),.-]{0,80}\.(?:jpe?g|png|heic|webp|gif|pdf|docx?|xlsx?|txt|csv|log|mp4|mov)\W{0,4}\n"
 )
 #: what users write before what went wrong
-_OWN = frozenset(
-    (
-        "error",
-        "exception",
-        "warning",
-        "problem",
-        "issue",
-        "bug",
-        "fehler",
-        "erreur",
-        "errore",
-        "erro",
-        "fout",
-        "problema",
-    )
-)
+_OWN = re.compile(r"error|exception|warning|problem|issue|bug|fehler|erreur|errore|erro|fout|problema", re.IGNORECASE)
 _CLOSED = ("]", ")")
+_LINES = 8  #: behind a message
 _MOST_BEHIND = 62  #: characters in brackets behind a message
 _LAST = 10  #: characters that a paragraph has at least to be no word of leave
 
@@ -53,12 +47,13 @@ def without_labels(text: str, other: str) -> tuple[str, str]:
     >>> without_labels("User: thanks!", "User: How do I pay?"), without_labels("Note: thanks!", "How do I pay?")
     (('thanks!', 'How do I pay?'), ('Note: thanks!', 'How do I pay?'))
     """
+    text, other = _without_last(_within(text), _within(other))
     for _ in range(_MOST):
         shorter = _without_one(text, other)
         if shorter is None:
             break
         text, other = shorter
-    return _without_last(text, other)
+    return text, other
 
 
 def _without_one(text: str, other: str) -> tuple[str, str] | None:
@@ -75,7 +70,7 @@ def _without_one(text: str, other: str) -> tuple[str, str] | None:
         mine_ends, others_end = (0 if file is None else file.end() for file in files)
         return text[mine_ends:], other[others_end:]
     here, there = _KEY.match(mine), _KEY.match(others)
-    if not (here and there) or here[1] != there[1] or here[1].casefold() in _OWN:
+    if not (here and there) or here[1] != there[1] or _OWN.fullmatch(here[1]):
         return None
     ends = _end_of_value(text, here.end()), _end_of_value(other, there.end())
     values = text[here.end() : ends[0]].strip(), other[there.end() : ends[1]].strip()
@@ -103,16 +98,31 @@ def _has_words(value: str) -> bool:
     return any(map(str.isspace, value))
 
 
+def _within(text: str) -> str:
+    """Return what a user asks of a message that is all tags, and any other message as it is."""
+    if not text.startswith("<") or not _WHOLE.fullmatch(text):
+        return text
+    asked = [part[2] for part in _ASKED.finditer(text)]
+    return asked[0].strip() if len(asked) == 1 else text
+
+
 def _without_last(text: str, other: str) -> tuple[str, str]:
-    """Leave out the last paragraph, or what stands in brackets at the end, where both have the same."""
+    """Leave out what stands in brackets at the end, or the last lines, where both have the same."""
     if text.endswith(_CLOSED) and other.endswith(_CLOSED):
         here, there = _BEHIND.search(text, len(text) - _MOST_BEHIND), _BEHIND.search(other, len(other) - _MOST_BEHIND)
         if here and there and here.start() and there.start() and _masked(here[0]) == _masked(there[0]):
             return text[: here.start()].rstrip(), other[: there.start()].rstrip()
-    first, _, last = text.rpartition("\n\n")
-    above, _, theirs = other.rpartition("\n\n")
-    both = last == theirs and len(last) >= _LAST and first.strip() and above.strip()
-    return (first, above) if both else (text, other)
+    if "\n" not in text or "\n" not in other:
+        return text, other  # as nearly all are
+    mine, others = (of.rstrip().rsplit("\n", _LINES) for of in (text, other))
+    most = min(len(mine), len(others)) - 1
+    same = next((n for n in range(most) if _masked(mine[-1 - n]) != _masked(others[-1 - n])), most)
+    above, last = "\n".join(mine[: len(mine) - same]), "\n".join(mine[len(mine) - same :])
+    theirs = "\n".join(others[: len(others) - same])
+    # One line that a user repeats is no form: it has two lines or a blank one, or the marks of a field.
+    is_form = len(last.strip()) >= _LAST and (same > 1 or _FIELD.search(last))
+    is_repeated = _masked(above) == _masked(theirs)  # a message that is sent again, or nothing but a form
+    return (text, other) if is_repeated or not is_form else (above.rstrip(), theirs.rstrip())
 
 
 def _masked(label: str) -> str:

@@ -144,7 +144,7 @@ def test_the_command_writes_a_suite_that_the_check_command_accepts(tmp_path: Pat
     )
     assert parse_suite(out.read_text()).name == "support"
     checked = CliRunner().invoke(turnsignal, ["suite", "check", str(out)])
-    assert "right" in checked.output
+    assert f"{out}: OK. Suite support, " in checked.output
     blocks = out.read_text()
     assert '# Use Slack mrkdwn formatting and at most 3 sentences.\n[[checks]]\ncheck = "platform.slack"\n' in blocks
     assert (

@@ -1,4 +1,4 @@
-"""`turnsignal suite check` calls right what the judge worker takes, and nothing else."""
+"""`turnsignal suite check` calls OK what the judge worker takes, and nothing else."""
 
 from pathlib import Path
 
@@ -26,11 +26,11 @@ def test_a_suite_that_is_there_is_not_written_over_and_the_way_out_is_named(tmp_
         ("", None),
     ],
 )
-def test_judges_that_the_worker_refuses_are_not_right(tmp_path: Path, more: str, complaint: str | None) -> None:
+def test_judges_that_the_worker_refuses_are_not_ok(tmp_path: Path, more: str, complaint: str | None) -> None:
     (file := tmp_path / "suite.toml").write_text(JUDGE + more, encoding="utf-8")
     checked = CliRunner().invoke(turnsignal, ["suite", "check", str(file)])
     if complaint is None:
-        assert (checked.exit_code, "right" in checked.stdout) == (0, True)
+        assert (checked.exit_code, f"{file}: OK. " in checked.stdout) == (0, True)
     else:
         assert checked.exit_code != 0
         assert f"{file}: {complaint}" in str(checked.exception)
@@ -53,6 +53,6 @@ def test_what_the_worker_would_lack_here_is_a_warning(
     checked = CliRunner(env={"TURNSIGNAL_JUDGE_OPENAI_KEY": None} | env).invoke(
         turnsignal, ["suite", "check", str(file)]
     )
-    assert (checked.exit_code, "right" in checked.stdout) == (0, True)
+    assert (checked.exit_code, f"{file}: OK. " in checked.stdout) == (0, True)
     assert ("would not start" in checked.stdout) is (warning is not None)
-    assert (warning or "right") in checked.stdout
+    assert (warning or "OK") in checked.stdout

@@ -38,6 +38,7 @@ def result(worst: tuple[dict[str, Any], ...] = (), **sections: Any) -> ReplayRes
     empty: dict[str, Any] = {name: [] for name in ("quality", "comparisons", "position_bias", "review", "diagnosis")}
     empty |= {"scores": [], "feedback": [], "turns": {"user": 2, "assistant": 2}, "relevancy": "nDCG@5"}
     empty |= {"conversations": {"begun": 1, "closed": 1}, "dead_letters": {}, "other_environments": {}}
+    empty["suite"] = {"least_change": 0.01, "idle": 1_800.0}
     return ReplayResult(Path("out/replay"), {**empty, "environment": "production", **sections}, worst)
 
 
@@ -94,7 +95,7 @@ def test_the_finding_stands_above_the_figures_and_the_intervals_below() -> None:
     assert text.index("▼ v2 retrieves worse (a): nDCG@5 −0.50 (−0.60 to −0.40)") < text.index("From one release")
     for part in (
         "▼ v2 answers more slowly (a): answer_seconds +100% (+80% to +120%)",
-        "● v2 keeps other instructions (a): compliance +0.50 (+0.40 to +0.60), not called better: cited fell",
+        "● v2 keeps instructions more often (a): compliance +0.50 (+0.40 to +0.60), not called better: cited fell",
         "resolved +0.000 −0.100 to +0.100 no difference shown (primary)",
         "nDCG@5 −0.500 −0.600 to −0.400 worse",
         "answer_seconds +100% +80% to +120% worse",
@@ -124,9 +125,16 @@ def test_how_conversations_ended_is_said_with_what_is_left_out() -> None:
     text = shown(format_details(result(quality=[row, release("v2", 0, left_out={"other_environment": 7})])))
     (ended,) = [line for line in text.splitlines() if "support v1" in line]
     assert ended.split()[2:] == ["50", "50%", "-", "-", "50%", "50%", "50%", "6.2"]
-    assert "1,200 are younger than `idle` when the recording ends, 1 is cut by its begin" in text
+    left_out = (
+        "Left out: 1,200 conversations not yet idle for 30 min when the recording ended, 1 without its beginning."
+    )
+    assert f"{left_out} If they are whole, replay with --whole-conversations" in text
     assert "[aggregates]" in text
-    assert "Left out: 7 that hold turns of another environment." in text
+    assert "Left out: 7 conversations with turns of another environment." in text
+    one = release("v1", figures=figures, left_out={"headless": 1}, turns_per_conversation=6.25)
+    assert "Left out: 1 conversation without its beginning. If it is whole, replay" in shown(
+        format_details(result(quality=[one]))
+    )
 
 
 def test_the_worst_exchanges_are_shown_with_ids_and_texts_that_can_do_no_harm() -> None:

@@ -8,6 +8,7 @@ from turnsignal.stream.follow_ups.closings import (
     asks_to_leave,
     asks_whether_it_helped,
     ends_asking,
+    invites_correction,
     offers,
 )
 from turnsignal.stream.follow_ups.rules import FollowUp, FollowUpReading, FollowUpRules
@@ -180,3 +181,44 @@ def test_the_last_question_decides() -> None:
 def test_a_phrase_that_asks_nothing_is_no_question_that_users_reply_to() -> None:
     assert asks_to_leave("Open the settings and press Reset. Anything else?")
     assert not asks_to_leave("Open the settings and press Reset. Let me know if you need anything else!")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Open the menu and press Reset [d1]. Tell me if that isn't what you meant.",
+        "Press Reset. Just let me know if anything is unclear!",
+        "Press Reset. If this doesn't match what you see, please correct me.",
+        "Drücken Sie auf Reset. Sagen Sie mir bitte, wenn ich etwas falsch verstanden habe.",
+        "Drück auf Reset. Falls das nicht passt, gib mir Bescheid.",
+        "Appuyez sur Reset. Dites-moi si ce n'est pas ce que vous cherchiez.",
+        "Appuyez sur Reset. N'hésitez pas à me corriger.",
+        "Premi Reset. Correggimi se ho capito male.",
+        "Premi Reset. Se qualcosa non torna, fammelo sapere.",
+        "Pulsa Reset. Dime si no era lo que buscabas.",
+        "Prima Reset. Avise-me se não era isso.",
+        "Druk op Reset. Zeg het me als je iets anders bedoelde.",
+        "Druk op Reset. Mocht er iets niet kloppen, laat het me weten.",
+    ],
+)
+def test_an_answer_that_asks_to_be_told_what_is_wrong_invites_it(answer: str) -> None:
+    assert invites_correction(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Open the menu and press Reset [d1].",
+        "Tell me if that isn't what you meant. Press Reset and wait for a minute.",
+        "If the lamp is red, press Reset.",
+        "Wenn die Lampe rot ist, drücken Sie auf Reset.",
+        "Si la lampe est rouge, appuyez sur Reset.",
+        "Se la spia è rossa, premi Reset.",
+        "Si la luz es roja, pulsa Reset.",
+        "Als de lamp rood is, druk op Reset.",
+        "If you move, we will tell your insurer.",
+        "",
+    ],
+)
+def test_an_answer_that_says_what_to_do_invites_nothing(answer: str) -> None:
+    assert not invites_correction(answer)

@@ -81,3 +81,18 @@ def test_wishes_ask_for_nothing_and_say_nothing_of_the_answer(wish: str) -> None
 def test_what_is_answered_with_a_courtesy_alone_asked_for_nothing(text: str, answer: str, *, asks: bool) -> None:
     assert is_small_talk(kept("How do I reset it?", "Open Settings.", text), RULES, answer) is not asks
     assert not is_small_talk(kept("my boiler shows E133"), RULES, "You're welcome!"), "nothing was returned"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "Your issue: {}\nAlready solved? No\nUrgent? No",
+        "<user_query>{}</user_query>\n<context>page=home; last_error=none</context>",
+        "{}\n--\nI did not find the answer in the FAQ.",
+        "[Web] [app 4.2] {}",
+    ],
+)
+def test_small_talk_in_a_clients_form_asks_for_nothing(form: str) -> None:
+    assert is_small_talk(kept(form.format("How do I reset it?"), "Open Settings.", form.format("thanks a lot!")), RULES)
+    asked = kept(form.format("How do I reset it?"), "Open Settings.", form.format("order status"))
+    assert not is_small_talk(asked, RULES)

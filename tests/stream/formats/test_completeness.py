@@ -57,7 +57,7 @@ def test_an_answer_cites_where_the_reader_that_scores_it_says_so(text: str) -> N
     document = {"doc_id": "d-reset", "title": "Reset guide", "url": "https://help.example/reset"}
     counted = shares(turn("a", "assistant", text=text, retrieved=[document]))
     assert counted["answers with citations"][1:3] == (1, 1)
-    assert counted["of these with documents whose citations name one"][1:3] == (1, 1)
+    assert counted["of answers with documents and citations, those that name a document"][1:3] == (1, 1)
 
 
 def test_citations_delivered_beside_the_text_count_and_other_brackets_do_not() -> None:
@@ -71,7 +71,7 @@ def test_citations_delivered_beside_the_text_count_and_other_brackets_do_not() -
 
 def test_citations_that_name_nothing_that_was_retrieved_are_told_with_their_mend() -> None:
     share = shares(turn("a", "assistant", text="So [7].", retrieved=[{"doc_id": "d1"}]))[
-        "of these with documents whose citations name one"
+        "of answers with documents and citations, those that name a document"
     ]
     assert share.is_low
     assert "zero_based" in share.mend

@@ -9,6 +9,8 @@ from turnsignal.stream.reports.themes import THEMES
 from turnsignal.stream.reports.unscored import unscored
 from turnsignal.stream.statistics.directions import DIRECTIONS, OUTCOMES, UNANSWERED_OF_ALL
 
+INSIDE = {"value": -0.1, "low": -0.15, "high": -0.05, "p": 0.01}
+
 
 def delta(value: float, verdict: str = "worse", **given: Any) -> dict[str, Any]:
     return {"value": value, "low": value - 0.1, "high": value + 0.1, "n": 50, "verdict": verdict, **given}
@@ -21,6 +23,7 @@ def compared(assistant: str, before: str | None = "v2", after: str | None = "v3"
 def summary(*comparisons: dict[str, Any], **sections: Any) -> dict[str, Any]:
     quality = [{"assistant": "a", "version": version, "conversations": 50} for version in ("v2", "v3")]
     empty: dict[str, Any] = {"quality": quality, "review": [], "diagnosis": [], "scores": []}
+    empty["suite"] = {"least_change": 0.01}
     return {**empty, "comparisons": list(comparisons), **sections}
 
 
@@ -66,10 +69,14 @@ def test_where_only_some_assistants_changed_they_are_named() -> None:
         ),
         ("same_documents", delta(-0.9, "changed"), "v3 retrieves the same few documents less often, whatever is asked"),
         ("same_first_answers", delta(-0.4, "changed"), "v3 begins less often with short answers, or with the same to"),
-        ("citations_per_answer", delta(2.0, "changed", unit="ratio - 1"), "v3 cites another number of documents in an"),
+        ("citations_per_answer", delta(2.0, "changed", unit="ratio - 1"), "v3 cites more documents in an answer (a): "),
         ("dangling", delta(-0.2, "better"), "v3 invents fewer citations (a): dangling −0.20 (−0.30 to −0.10)"),
         ("answer_seconds", delta(1.0, unit="ratio - 1"), "v3 answers more slowly (a): answer_seconds +100% (+90% to"),
-        ("compliance", delta(0.2, "changed", why="not called better: cited fell"), "v3 keeps other instructions (a): "),
+        (
+            "compliance",
+            delta(0.2, "changed", why="not called better: cited fell"),
+            "v3 keeps instructions more often (a): ",
+        ),
         ("table.cells", delta(-0.2), "v3 breaks instructions more often (a): table.cells −0.20"),
     ],
 )
@@ -129,6 +136,15 @@ def test_without_a_release_to_name_it_says_how_users_fared() -> None:
     ]
 
 
+def test_where_most_follow_ups_are_not_recognised_it_says_that_complaints_may_be_missed() -> None:
+    scores = [
+        {"scorer": "clarification_free", "n": 40, "mean": 0.9},
+        {"scorer": "follow_up", "n": 16, "mean": 0.5, "unscored": {"no_signal": 24}},
+    ]
+    said = "no rule recognises what 24 of them say, so complaints may be missed (`turnsignal judge` reads those)"
+    assert any(sentence.endswith(said) for sentence in sentences(quality=[], scores=scores))
+
+
 def test_broken_instructions_and_the_part_to_work_on_are_counted() -> None:
     review = [
         {"check": name, "fails": fails, "applicable": 100, "rate": {"value": fails / 100}}
@@ -177,7 +193,7 @@ def test_scorers_that_could_not_score_the_same_come_together_with_the_reasons() 
 
 
 def test_that_traffic_moved_is_said_first_and_figures_are_those_within_platforms() -> None:
-    row = compared("a", clarification_free=delta(-0.2, within_platforms={"value": -0.1, "low": -0.15, "high": -0.05}))
+    row = compared("a", clarification_free=delta(-0.2, within_platforms=INSIDE))
     shifted = "slack has 80% of the conversations, 20% before"
     first, second = sentences({**row, "shifted": shifted})
     assert first == f"with v3 (a), traffic moved: {shifted}; releases are compared within platforms"
@@ -185,8 +201,7 @@ def test_that_traffic_moved_is_said_first_and_figures_are_those_within_platforms
 
 
 def test_that_users_moved_to_another_language_is_said_first_and_figures_are_those_within_languages() -> None:
-    inside = {"value": -0.1, "low": -0.15, "high": -0.05}
-    row = compared("a", clarification_free=delta(-0.2, within_languages=inside))
+    row = compared("a", clarification_free=delta(-0.2, within_languages=INSIDE))
     moved = {"shifted": "60% of the users write Swedish, 0% before", "moved": "languages"}
     first, second = sentences({**row, **moved})
     assert first == f"with v3 (a), traffic moved: {moved['shifted']}; releases are compared within languages"
@@ -267,13 +282,12 @@ def test_where_answers_with_labels_first_fail_is_told_by_release() -> None:
     counts = [("v1", "none", 80), ("v1", "retrieval", 20), ("v2", "none", 40), ("v2", "retrieval", 52)]
     stages = [{"version": version, "stage": stage, "n": n} for version, stage, n in [*counts, ("v2", "generation", 8)]]
     told = sentences(failing_stages=stages)[-1]
-    assert (
-        told
-        == "by labels, 200 answers first fail at: retrieval in 36% (v1 20%, v2 52%), generation in 4% (v1 0%, v2 8%)"
+    assert told == (
+        "of 200 labelled answers, 36% first fail at retrieval (v1 20%, v2 52%), 4% at generation (v1 0%, v2 8%)"
     )
-    assert sentences(failing_stages=stages[:1])[-1] == "by labels, 80 answers first fail at: no stage"
+    assert sentences(failing_stages=stages[:1])[-1] == "of 80 labelled answers, none fails"
     assert sentences(failing_stages=stages[:1], pairing={"labels_cut": 1})[-1].endswith(
-        "no stage (1 question with more than 8,000 characters of labels: some left out)"
+        "none fails (1 question with more than 8,000 characters of labels: some left out)"
     )
 
 

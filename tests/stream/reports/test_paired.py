@@ -294,7 +294,7 @@ def ranked(worse: bool = False, **beside: tuple[float, float]) -> PairedScores:
     ("scores", "why"),
     [
         (ranked(), ""),
-        (ranked(worse=True), "beside a worse primary"),
+        (ranked(worse=True), "beside free, which fell"),
         (ranked(documents=(0.5, 0.2)), "beside fewer documents per answer"),
         (ranked(failed=(0.0, 1.0)), "failed rose"),
         (ranked(same_language=(1.0, 0.5)), "same_language fell"),

@@ -50,6 +50,8 @@ _RECORDED = (
     0.0,
     3,
     0.0,
+    3,
+    0.0,
 )  # of the record
 _UNRETRIEVED = (3, 0.0, 0, 0.0, 0, 0.0, 0, 0.0)  # answers with documents, how many, citations, and votes
 _NONE_OF_TWO = (0, 0.0, 0, 0.0)  # answers with two documents or more, and those that cite any of them

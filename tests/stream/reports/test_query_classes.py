@@ -88,6 +88,7 @@ def test_classes_with_few_conversations_are_counted_and_not_named() -> None:
     report = made.report()
     assert "rare" not in {row["name"] for row in report["fail"]}
     assert report["too_few"] >= 2
+    assert f"{report['too_few']} classes are in too few conversations to report." in describe_classes(report)
 
 
 @pytest.mark.slow

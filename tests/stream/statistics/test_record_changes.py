@@ -185,6 +185,17 @@ def test_users_who_no_longer_complain_the_next_day_may_do_so_at_once() -> None:
     assert verdicts({"resolved": delta(-0.5)}, begun_with_recall=delta(-0.1))["resolved"] == "worse", "too many"
 
 
+@pytest.mark.parametrize(
+    ("silent", "free", "verdict"), [(-0.2, -0.3, "changed"), (-0.2, -0.4, "worse"), (0.2, -0.3, "worse")]
+)
+def test_who_is_asked_to_say_what_is_wrong_complains_instead_of_leaving(
+    silent: float, free: float, verdict: str
+) -> None:
+    deltas = {"silent": delta(silent), "clarification_free": delta(free), "resolved": delta(0.0, 1.0)}
+    assert verdicts(deltas, invites_correction=delta(0.9))["clarification_free"] == verdict
+    assert verdicts(deltas)["clarification_free"] == "worse"
+
+
 def test_complaints_which_are_read_more_often_were_not_hidden_before() -> None:
     deltas = {"coverage(follow_up)": delta(0.3), "resolved": delta(-0.3)}
     same = delta(0.0, 1.0)
@@ -310,7 +321,7 @@ def test_what_is_written_around_users_messages_makes_no_release_worse_and_is_sai
     assert verdicts(deltas, 0.95) == {"clarification_free": "changed", "resolved": "changed", "failed": "worse"}
     assert verdicts(deltas, 0.4)["clarification_free"] == "worse", "other questions, and no more"
     (change,) = record_changes(deltas, {}, Circumstances(0.95))
-    assert change.note.startswith("95% more, or fewer, of the first questions hold a certain word")
+    assert change.note.startswith("one word came into 95% of the first questions, or went out of as many")
 
 
 def test_turns_behind_a_failing_answer_and_citations_of_another_part_make_nothing_better_or_worse() -> None:
