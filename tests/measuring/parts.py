@@ -7,9 +7,8 @@ same on every machine and for every order of the file. Of the rest, a third is s
 "sealed". Rules are made from what is open; figures that are quoted are those of parts that were not looked at. The
 frozen part was measured after version 3 of the rules, three times at the end of version 4, at the end of versions 5
 and 6 once, three times for version 7, with the shares right of each rule, at the end of version 9 once, with these
-shares, of version 10 once, without, for version 11 the shares right alone, at the end of version 15 four sets once, and at the ends
-of versions 18 and 19 once;
-nothing of it but sums was ever seen.
+shares, of version 10 once, without, for version 11 the shares right alone, at the end of version 15 four sets once, and
+at the ends of versions 18 and 19 once; nothing of it but sums was ever seen.
 The sealed one was measured once for version 4 and then looked at, so it is open from version 5 on; as versions 1 to 3
 were made with it in view, only the frozen part is new to all of the rules.
 `make measure PART=frozen` does both steps.
