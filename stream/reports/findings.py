@@ -71,7 +71,7 @@ def find(summary: Mapping[str, Any]) -> list[Finding]:
     named = [finding for change in (WORSE, BETTER, CHANGED) for finding in compared if finding.change == change]
     named = [*map(_silence, summary.get("silences", ())), *_shifts(summary), *_records(summary), *named]
     notes = [
-        *(Finding("note", sentence) for sentence in (stayed_before(summary),) if sentence),
+        Finding("note", stayed) if (stayed := stayed_before(summary)) else None,
         *_baselines(summary),
         *_unread_documents(summary),
         _not_compared(summary, compared),

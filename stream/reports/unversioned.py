@@ -80,10 +80,7 @@ def tell_releases_apart(summary: Mapping[str, Any]) -> str | None:
 
 def stayed_before(summary: Mapping[str, Any]) -> str | None:
     """Say that many answers came after a release in conversations that began before it; None where few did."""
-    answers, stayed = (
-        summary.get("turns", {}).get("assistant", 0),
-        summary.get("of_earlier_release", 0),
-    )
+    answers, stayed = summary.get("turns", {}).get("assistant", 0), summary.get("of_earlier_release", 0)
     if not stayed or stayed < _STAYED * answers:
         return None
     return (

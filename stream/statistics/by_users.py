@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection, Mapping
 
 from turnsignal.stream.records.scores import CITED, CITED_ARTICLE, CLARIFICATION_FREE
-from turnsignal.stream.statistics.claim import Claim, by, withdraw
+from turnsignal.stream.statistics.claim import Claim, beside_figure, by, withdraw
 from turnsignal.stream.statistics.directions import (
     BETTER,
     BY_USERS,
@@ -93,7 +93,7 @@ def unhappier_by(deltas: Mapping[str, Difference], least_change: float) -> str:
     """Say by what users, or labels, say that it went worse; "" by nothing."""
     worse = (name for name, way in SAYS_WORSE.items() if name in deltas and moved(deltas[name], way, least_change))
     name = next(worse, "")
-    return f"beside {name}, which {'rose' if SAYS_WORSE[name] == RISE else 'fell'}" if name else ""
+    return beside_figure(name, deltas[name]) if name else ""
 
 
 def contradicted_by(deltas: Mapping[str, Difference], gain: float) -> str:

@@ -21,6 +21,11 @@ def withdraw(claim: Claim, why: str, *words: str) -> Claim:
     return claim._replace(change=CHANGED, why=f"not called {claim.change}: {why}")
 
 
+def beside_figure(name: str, delta: Difference) -> str:
+    """Say beside what a figure is not better."""
+    return f"beside {name}, which {'rose' if delta.value > 0 else 'fell'}"
+
+
 def by(delta: Difference) -> str:
     """Say which way a figure moved, and how far."""
     return f"{'rose' if delta.value > 0 else 'fell'} by {abs(delta.value):.2f}"

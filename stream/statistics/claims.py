@@ -46,7 +46,7 @@ from turnsignal.stream.statistics.by_users import (
     unhappier_by,
     weigh_users,
 )
-from turnsignal.stream.statistics.claim import Claim, by, withdraw
+from turnsignal.stream.statistics.claim import Claim, beside_figure, by, withdraw
 from turnsignal.stream.statistics.closing_habit import ClosingHabit
 from turnsignal.stream.statistics.conversation_length import ConversationLength
 from turnsignal.stream.statistics.directions import (
@@ -352,7 +352,7 @@ def _beside(deltas: Mapping[str, Difference], primary: str, least_change: float)
     ways = DIRECTIONS.get(family(primary), HIGH)
     bad = {RISE: ways[0] == WORSE, FALL: ways[1] == WORSE}
     if primary in deltas and any(bad[way] and moved(deltas[primary], way, least_change) for way in bad):
-        return f"beside {primary}, which {'rose' if deltas[primary].value > 0 else 'fell'}"
+        return beside_figure(primary, deltas[primary])
     return unhappier_by(deltas, least_change)
 
 

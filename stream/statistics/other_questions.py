@@ -29,8 +29,7 @@ _HARDER = {name: name for name in (CLARIFICATION_FREE, FREE_CONVERSATIONS, "reso
     FOLLOW_UP_PRECISION: CLARIFICATION_FREE,
     "conversation": "resolved",
 }
-_HARDEST = frozenset(_HARDER.values())  #: of those the surest one speaks, and each may move by chance
-#: which way each of those moves where there is more of what is said, and that
+#: which way each of those that tell moves where there is more of what is said, and that; the surest of them speaks
 _TOLD_BY = {
     CLARIFICATION_FREE: (FALL, "follow-ups ask again"),
     FREE_CONVERSATIONS: (FALL, "conversations hold a complaint"),
@@ -78,7 +77,7 @@ def _ask_harder(deltas: Mapping[str, Difference], expected: Mapping[str, Differe
     """Tell a release that answers worse from one that is asked more of what is answered worse in both."""
     moves = {name: expected[like] for name, like in _HARDER.items() if like in expected}
     surest = min(moves.values(), key=lambda move: move.p, default=None)
-    if surest is None or surest.p * len(_HARDEST) > PROMISE:
+    if surest is None or surest.p * len(_TOLD_BY) > PROMISE:  # each of them may have moved by chance
         return None
     if (silent := expected.get("silent")) is not None and silent.p <= PROMISE:
         moves["silent"] = silent
