@@ -6,7 +6,15 @@ words themselves call it worse or better, others stand for a figure that is neit
 
 from typing import NamedTuple
 
-from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION
+from turnsignal.stream.records.scores import (
+    CITED,
+    CITED_ARTICLE,
+    CLARIFICATION_FREE,
+    DANGLING,
+    FOLLOW_UP,
+    FOLLOW_UP_PRECISION,
+    ROUTING,
+)
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     ASKS_BACK,
@@ -99,6 +107,8 @@ THEMES = (
         "shows users more tags of the model, or variables that nobody filled in",
         "shows users fewer tags of the model, or variables that nobody filled in",
     ),
+    Theme((ROUTING,), "asks the right agents more often", "asks the right agents less often"),
+    Theme((CITED_ARTICLE,), "cites the right article more often", "cites the right article less often"),
     RANKING,
     Theme(
         (SAME_DOCUMENTS,),
