@@ -1,12 +1,17 @@
 """The demo's traffic, its pace, and the texts that it remembers."""
 
+from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 
-from turnsignal.agents.demo.load_generator import SentTexts, demo_traffic
+from turnsignal import replay
+from turnsignal.agents.demo.load_generator import SPEED, SentTexts, demo_traffic
 from turnsignal.agents.files.produce import UNTIMED, Pace
 from turnsignal.stream.redaction import Redaction
+from turnsignal.stream.simulation import simulate
 
 
 def turn(conversation: str, turn_id: str, role: str, text: str, second: int) -> tuple[bytes, bytes]:
@@ -30,6 +35,18 @@ def test_simulated_traffic_ends_at_the_present_and_gets_worse_on_the_way() -> No
     assert traffic.regression is not None
     assert 0 < traffic.regression.minute < 60
     assert demo_traffic(None, 1_767_225_600.0, 1.0).start == 1_767_225_600.0
+
+
+@pytest.mark.slow
+def test_a_demo_ends_by_naming_the_release_that_retrieves_worse_and_nothing_else(tmp_path: Path) -> None:
+    """Its conversations are the same each time, so a finding of chance would be what everybody reads first."""
+    end = 1_767_279_000.0
+    shown = takewhile(lambda record: record.time <= end, simulate(demo_traffic(60.0, end, SPEED)))
+    recording = tmp_path / "turns.jsonl"
+    recording.write_bytes(b"".join((record.value or b"").replace(b"\n", b" ") + b"\n" for record in shown))
+    claimed = [finding for finding in replay(recording).findings() if finding.change in ("worse", "better")]
+    assert claimed
+    assert all(finding.sentence.startswith("v3 retrieves worse") for finding in claimed)
 
 
 def test_pace_waits_as_long_as_the_event_times_are_apart() -> None:
