@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turnsignal.stream.statistics.intervals import Clusters
-from turnsignal.stream.truth.stages import AnswerStage, Findings, judged_stages
+from turnsignal.stream.truth.stages import AnswerStage, Basis, Findings, judged_stages
 
 UNKNOWN, PASSED, FAILED = range(3)
 MOST_NAMES = 1_000  #: of one kind, such as versions; those beyond share one
@@ -79,7 +79,8 @@ class Answers:
         self._conversation.append(self.number(conversation))
         self._version.append(self.versions.number(version or NO_VERSION))
         self._outcome.append(outcome)
-        self._known.append(sum(_BITS[stage] for stage in findings) + _EMPTY * failed)
+        is_labelled = any(finding.basis is Basis.TRUTH for finding in findings.values())
+        self._known.append(sum(_BITS[stage] for stage in findings) + _EMPTY * failed + _LABELLED * is_labelled)
         return outcome
 
     def number(self, conversation: str) -> int:
@@ -132,6 +133,10 @@ class StageTable:
         """Return the answers that may be said to fail nowhere: retrieval and generation are known, or it is none."""
         both = self.known(AnswerStage.RETRIEVAL) & self.known(AnswerStage.GENERATION)
         return np.asarray(both | (self._known & _EMPTY != 0))
+
+    def labelled(self) -> Chosen:
+        """Return the answers of which labels say something."""
+        return np.asarray(self._known & _LABELLED != 0)
 
     def weight(self) -> Column:
         """Return for how many answers each complete one stands, 0 for the others.
@@ -187,6 +192,7 @@ def clusters(turns: Column, totals: Column) -> Clusters:
 _PLACES = {stage: 3**place for place, stage in enumerate(AnswerStage)}
 _BITS = {stage: 1 << place for place, stage in enumerate(AnswerStage)}
 _EMPTY = 1 << len(_BITS)  # the answer is empty, an error or a refusal
+_LABELLED = _EMPTY << 1  # labels say something of it
 _BAD = np.array(
     [code for code in range(3 ** len(_PLACES)) if any(code // place % 3 == FAILED for place in _PLACES.values())],
     dtype=np.uint8,

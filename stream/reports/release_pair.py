@@ -173,13 +173,14 @@ class ReleasePair:
         traffic = _traffic(self.after.first_answers, self.before.first_answers)
         within = self._within(traffic.parts) if traffic.shifted else {}
         unheard = within.pop(UNHEARD, unheard)
+        doubts = RankingDoubts(unranked or _unsaid(differences), self._said_nothing(), self._cited_by_place())
         claimed = claims(
             differences,
             dict(self._reader.coverages(common, new, old, self._overlap)),
             primary,
             least_change,
             self._reader.ranked,
-            doubts=RankingDoubts(unranked or _unsaid(differences), self._said_nothing(), self._cited_by_place()),
+            doubts=doubts,
             unheard=unheard,
             shift=traffic._replace(within=within),
             length=None
@@ -194,6 +195,9 @@ class ReleasePair:
             row["shifted"], row["moved"] = traffic.shifted, traffic.parts
         if unranked:
             row["unranked"] = unranked
+        unranked_before = doubts.before or doubts.by_place
+        if unranked_before and any(claimed[name].change == CHANGED for name in claimed.keys() & self._reader.ranked):
+            row["unranked_before"] = unranked_before
         row["record"] = [change.note for change in changes if change.note]
         with_user = (totals.with_user / max(1, totals.outcomes.total()) for totals in (self.before, self.after))
         row["with_user"] = round(min(with_user), 6)

@@ -29,6 +29,7 @@ NOTHING_PASSED = "no answer got through it, so nothing shows what mending it wou
 _LEAST_SHARE = 0.01  #: smallest change of a share that is worth naming
 _ENOUGH = 20  #: answers judged by labels, and by the diagnosis, from which on both are compared
 _OTHERWISE = 0.1  #: by which they fail another share
+_STAND_FOR_ALL = 0.2  #: share of answers that are complete, from which on they may stand for those that are not
 _LEAST_LOSS = 0.2  #: smallest fall of the share of answers of which a stage is known that is worth naming
 #: where a stage fails, the stage before it that says whose fault that is
 BLAMED_BEFORE = {
@@ -81,7 +82,8 @@ class Waterfall(NamedTuple):
 
     answers: of which anything is known; total: all of them; complete: of which it is known whether retrieval and
     generation were right, and those that are none; good: share of all that fail nowhere, where the complete ones that
-    are answers stand for the others that are; None where there are only others.
+    are answers stand for the others that are; None where there are only others, or so few that are no labelled sample:
+    those whose follow-up a rule recognises are those who complain.
     """
 
     answers: int
@@ -136,7 +138,9 @@ def waterfall(table: StageTable) -> Waterfall | None:
     figures = tuple(
         _figures(stage, evidence[stage], n, bad, *sums[:, 4 + 3 * i : 7 + 3 * i].T) for i, stage in enumerate(stages)
     )
-    share = mean_over_turns(clusters(weights, fine)).interval if weights.any() else None
+    is_sample = 2 * int((complete & table.labelled()).sum()) > complete.sum()
+    is_known = weights.any() and (is_sample or complete.sum() >= _STAND_FOR_ALL * len(table))
+    share = mean_over_turns(clusters(weights, fine)).interval if is_known else None
     return Waterfall(int(n.sum()), len(sums), len(table), int(complete.sum()), share, figures)
 
 

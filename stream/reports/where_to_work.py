@@ -23,9 +23,10 @@ _Part = TypeVar("_Part")
 def unranked_releases(summary: Mapping[str, Any]) -> dict[tuple[str, str | None], str]:
     """Return the releases whose citations say nothing of what was retrieved, by assistant and version, and why."""
     return {
-        (row["assistant"], row["after"]): row["unranked"]
+        (row["assistant"], row[release]): row[why].removeprefix("before, ")
         for row in summary.get("comparisons", ())
-        if row.get("unranked")
+        for why, release in (("unranked", "after"), ("unranked_before", "before"))
+        if row.get(why)
     }
 
 
