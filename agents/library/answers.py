@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from operator import attrgetter
 from typing import Any, overload
 
 import orjson
 
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.given import PathLike, as_line, choose_suite
+from turnsignal.stream.citations.earlier_documents import remember
+from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.conversations.pairing import USER
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.formats.turnsignal import mend_line
@@ -60,8 +61,9 @@ def score(
 
     answer: a turn of the assistant, as a dict or a Turn, of which only `text` is needed; or several turns, of which
     those of users, systems and tools are passed over, but for what is known of a question (`truth`), by which its
-    answer is scored. suite: a file or a Suite, None for the built-in one; redaction: a file that says what to take out
-    of texts first; strict: refuse the small deviations that a replay reads, too.
+    answer is scored, and what earlier answers of its conversation retrieved may be cited. suite: a file or a Suite, None
+    for the built-in one; redaction: a file that says what to take out of texts first; strict: refuse the small
+    deviations that a replay reads, too.
 
     Returns plain data, for several turns a list of it: `values`, scorer → 0 to 1, or None where it is unscored;
     `scores`, as in a score row, with labels, explanations and why something is unscored; `citations`, the documents
@@ -81,7 +83,7 @@ def score(
         if isinstance(answer, Mapping | Turn):
             return scorer.score(_decode(answer, "the answer", strict))
         turns = (_decode(turn, f"turn {number}", strict) for number, turn in enumerate(answer, 1))
-        return [scorer.score(turn) for turn in _labelled(turns) if turn.role == "assistant"]
+        return [scorer.score(turn, earlier) for turn, earlier in _in_conversation(turns) if turn.role == "assistant"]
 
 
 class AnswerScorer:
@@ -92,15 +94,18 @@ class AnswerScorer:
         self._scorer = ResponseScorer(suite)
         self._read = suite.citations.reader()
 
-    def score(self, turn: Turn) -> dict[str, Any]:
-        """Return what `turnsignal.score` promises of an answer; raises Refused for any other turn."""
+    def score(self, turn: Turn, earlier: bytes = b"") -> dict[str, Any]:
+        """Return what `turnsignal.score` promises of an answer; raises Refused for any other turn.
+
+        earlier: what earlier answers of its conversation retrieved, as `earlier_documents.remember` returns it.
+        """
         if turn.role != "assistant":
             detail = f"expected a turn of the role assistant, as only answers are scored, got {turn.role!r}"
             raise Refused(Reason.UNKNOWN_ROLE, detail)
         if self._suite.redaction is not None:
             self._suite.redaction.apply(turn, {})
-        scores = orjson.loads(orjson.dumps(self._scorer.score(turn).scores))
-        citations = self._read(turn.text, turn.retrieved, turn.metadata)
+        scores = orjson.loads(orjson.dumps(self._scorer.score(turn, earlier).scores))
+        citations = Response(turn.text, turn.retrieved, self._read, metadata=turn.metadata, earlier=earlier).citations
         return {
             "conversation_id": None if turn.conversation_id == _NOT_GIVEN else turn.conversation_id,
             "turn_id": None if turn.turn_id == _NOT_GIVEN else turn.turn_id,
@@ -120,16 +125,25 @@ class AnswerScorer:
         }
 
 
-def _labelled(turns: Iterable[Turn]) -> list[Turn]:
-    """Give answers without labels those of the question before them in time, as a replay does."""
+def _in_conversation(turns: Iterable[Turn]) -> list[tuple[Turn, bytes]]:
+    """Return turns with what earlier answers of their conversation retrieved, as a replay has it.
+
+    Answers without labels are given those of the question before them in time. Turns without ids stand by themselves.
+    """
     asked: dict[str, Truth | None] = {}
+    retrieved: dict[str, bytes] = {}
+    before: dict[int, bytes] = {}
     given = list(turns)
-    for turn in sorted(given, key=attrgetter("time")):
+    for place, turn in sorted(enumerate(given), key=lambda one: one[1].time):
+        before[place] = earlier = retrieved.get(turn.conversation_id, b"")
         if turn.role == USER:
             asked[turn.conversation_id] = turn.truth
-        elif turn.truth is None:
+            continue
+        if turn.truth is None:
             turn.truth = asked.get(turn.conversation_id)
-    return given
+        if turn.conversation_id != _NOT_GIVEN:
+            retrieved[turn.conversation_id] = remember(earlier, turn.retrieved)
+    return [(turn, before[place]) for place, turn in enumerate(given)]
 
 
 def _decode(record: object, name: str, strict: bool) -> Turn:

@@ -17,7 +17,7 @@ from turnsignal.stream.citations.reader import DEFAULT_STYLES, Citations
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.text.markdown import CUT
 
-_READS = 3  #: version of checks that look at markers: since lists of sources are none, and more forms are
+_READS = 4  #: version of checks that look at markers: since documents of earlier answers may be cited
 _LOOK_BACK = 100  #: characters of a delivered span that are looked at, from its end: spans may all overlap
 _BETWEEN = " \t,;"  #: what may stand between two citations in a row
 _MARKUP = "*_~`"  #: closing decoration between a word and its citation
@@ -69,7 +69,8 @@ class Format(InstructionCheck):
                 for f in citations.faults
                 if not (f.style == "structured" or fits(f.style, f.text, f.start))
             ]
-            wrong += [(c.start, c.end) for c in citations.all if not fits(c.style, c.doc_id, c.start)]
+            cited = (*citations.all, *citations.of_earlier)
+            wrong += [(c.start, c.end) for c in cited if not fits(c.style, c.doc_id, c.start)]
         if not wrong:
             return PASSED
         start, end = min(wrong)
@@ -102,23 +103,25 @@ class Format(InstructionCheck):
 class Resolves(InstructionCheck):
     """Every marker names something that was retrieved. Source: Hoffer, citation errors that mislead users come first.
 
-    What is delivered beside the text counts too. Not applicable without citations, and without documents: nobody can
-    tell then whether none were retrieved or none were recorded.
+    An earlier answer of the conversation may have retrieved it. What is delivered beside the text counts too. Not
+    applicable without citations, and without documents: nobody can tell then whether none were retrieved or none were
+    recorded.
     """
 
     family: ClassVar[str] = "citation.resolves"
     example: ClassVar[str] = "citation.resolves"
     breaks: ClassVar[str] = "Open Settings [doc_9]."
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = _READS
 
     def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first marker that dangles."""
         citations = response.citations
-        if not (citations.all or citations.faults) or not response.documents:
+        cited = citations.all or citations.of_earlier
+        if not (cited or citations.faults) or not response.documents:
             return NOT_APPLICABLE
         wrong = next((fault for fault in citations.faults if fault.kind == "dangling"), None)
         if wrong is None:
-            return PASSED if citations.all else NOT_APPLICABLE
+            return PASSED if cited else NOT_APPLICABLE
         count = len(response.documents)
         retrieved = "the one retrieved document" if count == 1 else f"any of the {count} retrieved documents"
         return failed(f"{shown(wrong.text)} does not name {retrieved}", wrong.start, wrong.end)
@@ -205,7 +208,8 @@ class MaxConsecutive(InstructionCheck):
     def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first row that is too long."""
         citations, text, at_most = response.citations, response.text, self.at_most
-        markers, documents = citations.markers, len(citations.all) + len(citations.faults)
+        markers = citations.markers
+        documents = len(citations.all) + len(citations.of_earlier) + len(citations.faults)
         if not markers:
             return NOT_APPLICABLE
         if documents <= at_most:
@@ -260,7 +264,8 @@ class NoSourceUrls(InstructionCheck):
 class Required(InstructionCheck):
     """A response that was given documents cites at least one. Source: Hoffer, the prompt asks to cite the sources used.
 
-    A marker that names nothing retrieved does not count. Not applicable without documents.
+    One that an earlier answer of the conversation retrieved counts, a marker that names nothing retrieved does not. Not
+    applicable without documents.
     """
 
     family: ClassVar[str] = "citation.required"
@@ -272,7 +277,7 @@ class Required(InstructionCheck):
         """Fail when nothing retrieved is cited."""
         if not response.documents:
             return NOT_APPLICABLE
-        if response.citations.all:
+        if response.citations.all or response.citations.of_earlier:
             return PASSED
         return failed(f"none of the {len(response.documents)} retrieved documents is cited")
 
@@ -280,8 +285,9 @@ class Required(InstructionCheck):
 def _long_row(text: str, citations: Citations, at_most: int) -> tuple[int, int, int] | None:
     """Return start, end and number of citations of the first unbroken row of markers that has too many."""
     starts: list[int] = []
-    if len(citations.all) + len(citations.faults) > len(citations.markers):
-        starts += [c.start for c in citations.all if c.style != "structured"]
+    cited = (*citations.all, *citations.of_earlier)
+    if len(cited) + len(citations.faults) > len(citations.markers):
+        starts += [c.start for c in cited if c.style != "structured"]
         starts += [f.start for f in citations.faults if f.kind != "duplicate"]
         starts.sort()
     several = len(starts) > len(citations.markers)  # documents in one marker

@@ -97,7 +97,8 @@ class Citations(msgspec.Struct, gc=False):
     """The citations of a response, in order of appearance.
 
     markers: the spans of all markers, also dangling and malformed ones, one for each bracket; beside: citations
-    in `all` that were delivered beside the text without one; ranks: document id → its best rank, None if not needed.
+    in `all` that were delivered beside the text without one; ranks: document id → its best rank, None if not needed;
+    of_earlier: citations of documents that an earlier answer of the conversation retrieved, of rank 0 and not in `all`.
     """
 
     all: list[Citation] = []
@@ -105,11 +106,12 @@ class Citations(msgspec.Struct, gc=False):
     markers: list[tuple[int, int]] = []
     beside: tuple[Citation, ...] = ()
     ranks: dict[str, int] | None = None
+    of_earlier: list[Citation] = []
 
     @property
     def cited_ids(self) -> list[str]:
-        """Return the cited document ids, each once, in order of appearance."""
-        return list(self.judgments)
+        """Return the cited document ids, each once, in order of appearance, those of earlier answers last."""
+        return list(dict.fromkeys([citation.doc_id for citation in (*self.all, *self.of_earlier)]))
 
     @property
     def cited_ranks(self) -> list[int]:
@@ -392,9 +394,10 @@ def _add(delivered: Sequence[Annotation], names: Names, out: Citations) -> None:
         c for c in beside.values() if c.doc_id not in written and (c.start >= 0 or c.doc_id not in placed)
     )
     out.all += out.beside
-    out.all.sort(key=_place)
-    out.faults.sort(key=_place)
+    out.all.sort(key=by_start)
+    out.faults.sort(key=by_start)
 
 
-def _place(item: Citation | Fault) -> tuple[bool, int]:
-    return item.start < 0, item.start  # citations without a span come last
+def by_start(item: Citation | Fault) -> tuple[bool, int]:
+    """Return what to sort citations and faults by: where they stand; those without a span come last."""
+    return item.start < 0, item.start

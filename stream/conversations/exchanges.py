@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from turnsignal.stream.citations.earlier_documents import resolve
 from turnsignal.stream.citations.reader import CitationReader
 from turnsignal.stream.records.turns import Document
 from turnsignal.stream.text.markdown import Markdown, parse_markdown
@@ -29,10 +30,14 @@ class Response:
 
     text: what the user saw; documents: the retrieved list in context order; read_citations: how the suite reads
     markers; platform: web, slack, … or None; relevant: known relevant document ids, if any; metadata: the turn's, where
-    citations may have been delivered beside the text.
+    citations may have been delivered beside the text; earlier: what earlier answers of the conversation retrieved, as
+    `earlier_documents.remember` returns it.
     """
 
-    __slots__ = ("_markdown", "_read", "_typed", "citations", "documents", "metadata", "platform", "relevant", "text")
+    __slots__ = (
+        *("_earlier", "_markdown", "_read", "_typed"),
+        *("citations", "documents", "metadata", "platform", "relevant", "text"),
+    )
 
     def __init__(
         self,
@@ -42,6 +47,7 @@ class Response:
         platform: str | None = None,
         relevant: Sequence[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
+        earlier: bytes = b"",
     ) -> None:
         self.text = text
         self.documents = documents
@@ -50,13 +56,15 @@ class Response:
         self.metadata = metadata
         #: citations and faults found in the text and beside it
         self.citations = read_citations(text, documents, metadata) if metadata else read_citations(text, documents)
-        self._read = read_citations
+        if earlier:
+            self.citations = resolve(text, documents, self.citations, earlier, read_citations)
+        self._read, self._earlier = read_citations, earlier
         self._markdown: Markdown | None = None
         self._typed: str | None = None
 
     def with_text(self, text: str) -> "Response":
         """Return the same response as if it had said `text`."""
-        return Response(text, self.documents, self._read, self.platform, self.relevant, self.metadata)
+        return Response(text, self.documents, self._read, self.platform, self.relevant, self.metadata, self._earlier)
 
     @property
     def typed(self) -> str:

@@ -1,7 +1,8 @@
 """Conversations: what is remembered of each one, bounded, from its first turn to its tombstone.
 
 A conversation is open until it has been idle for long enough, closed until retention has passed, then forgotten. A turn
-that comes back re-opens it with everything it had. No text is kept beyond the last few turns, no document at all.
+that comes back re-opens it with everything it had. No text is kept beyond the last few turns, and of documents no more
+than digests of their ids.
 """
 
 from dataclasses import dataclass
@@ -68,7 +69,7 @@ class Conversation(msgspec.Struct, array_like=True):
     production among its turns, None is production; prompted: whether a user is among the turns that are no longer kept,
     without meaning while there are none of them, and true in older state, which does not have it; feedback: what is
     remembered of feedback, None as long as there is nothing; judged: of judges, in the same way; labels: of the last
-    question, None where it has none.
+    question, None where it has none; earlier: digests of the documents that its answers retrieved.
     """
 
     version: int = _UNJUDGED
@@ -101,6 +102,7 @@ class Conversation(msgspec.Struct, array_like=True):
     feedback: FeedbackMemory | None = None
     judged: JudgedMemory | None = None
     labels: AskedLabels | None = None
+    earlier: bytes = b""
 
     def knows(self, turn_id: str, content: str) -> tuple[Seen, bytes]:
         """Say whether a turn id was seen among the recent ones, and return the entry to `remember`."""

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from turnsignal.stream.citations.earlier_documents import remember
 from turnsignal.stream.conversations.asked_labels import remember_labels
 from turnsignal.stream.conversations.judged import Fate, JudgedMemory
 from turnsignal.stream.conversations.means import named
@@ -134,7 +135,9 @@ class ConversationProcessor:
             turn.truth = state.labels.of_answer(state.kept, context.time)
             if turn.retrieved:  # what comes next answers another question, which may be late
                 state.labels = None
-        scored = self._responses.score(turn)
+        scored = self._responses.score(turn, state.earlier)
+        if turn.retrieved:
+            state.earlier = remember(state.earlier, turn.retrieved)
         who = turn.assistant, turn.version, turn.model, turn.platform
         response = PendingResponse(*who, scored.relevancy, scored.compliance, environment=turn.environment)
         kept = self._keep(turn, ASSISTANT, context.time, response)

@@ -126,4 +126,6 @@ def _unscored(measures: Sequence[Measure], reason: Unscored) -> EncodedScores:
 
 def _why_uncited(citations: Citations) -> Unscored:
     dangling = any(fault.kind == "dangling" for fault in citations.faults)
+    if citations.of_earlier:
+        return Unscored.CITED_EARLIER
     return Unscored.ALL_DANGLING if dangling else Unscored.NO_CITATIONS

@@ -100,12 +100,12 @@ class ResponseScorer:
         self._failures = suite.follow_up_rules.failures
         self._exempt = Exemptions(suite.exempt)
 
-    def score(self, turn: Turn) -> Scored:
-        """Score one assistant turn."""
+    def score(self, turn: Turn, earlier: bytes = b"") -> Scored:
+        """Score one assistant turn; earlier: of its conversation, as `Response` has it."""
         relevant = turn.truth.doc_ids if turn.truth is not None else None
         timed = self._cpu_clock is not None and len(turn.text) > _SHORT
         is_over = deadline(self._cpu_clock, BUDGET) if timed else None
-        response = Response(turn.text, turn.retrieved, self._read, turn.platform, relevant, turn.metadata)
+        response = Response(turn.text, turn.retrieved, self._read, turn.platform, relevant, turn.metadata, earlier)
         exempt = turn.text in self._exempt
         read = response.citations
         parts: list[EncodedScores | CitedScores] = []
@@ -113,7 +113,7 @@ class ResponseScorer:
             ranked, relevancy, ranks, cited = self._ranks.score(response)
             parts += ranked
             given = bool(response.documents)
-            uncited = given and not read.all and not read.faults
+            uncited = given and not (read.all or read.faults or read.of_earlier)
             parts.append(score_cited(read, given=given, exempt=exempt or (uncited and asks_back(turn.text))))
         except Exception:  # a measure that fails is our bug, and not the end of the worker
             relevancy, ranks, cited, read = None, (), (), Citations()

@@ -25,6 +25,7 @@ class Unscored(StrEnum):
     NO_RETRIEVAL = "no_retrieval"  #: the response came without documents
     NO_CITATIONS = "no_citations"  #: documents, but none cited
     ALL_DANGLING = "all_dangling"  #: it cites, but nothing that was retrieved
+    CITED_EARLIER = "cited_earlier"  #: it cites nothing but what an earlier answer of its conversation retrieved
     NO_JUDGMENTS = "no_judgments"  #: what would be right is not given: relevant documents, agents
     NOT_APPLICABLE = "not_applicable"  #: the scorer has nothing to look at here
     TIE = "tie"  #: as many jurors find it good as bad

@@ -19,6 +19,7 @@ from turnsignal.stream.follow_ups.rules import FollowUp
 from turnsignal.stream.follow_ups.small_talk import is_reply, is_small_talk, recalls, suffices
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.pipeline.scoring import Scored
+from turnsignal.stream.records.scores import Unscored
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
 from turnsignal.stream.reports.closing_habits import closing_question
@@ -36,6 +37,7 @@ from turnsignal.stream.statistics.directions import (
     CHECKS_APPLIED,
     CITATIONS,
     CITES_ALL,
+    CITES_EARLIER,
     CITES_TOP,
     COMPLAINED,
     DOCUMENTS,
@@ -215,6 +217,7 @@ class AnswerReader:
             figures[CHECKS_APPLIED] = sum(map(self._checks.__contains__, scored.scorers)) / len(scored.findings)
         if turn.retrieved:
             figures[DOCUMENTS] = _share_of_documents(len(turn.retrieved))
+            figures[CITES_EARLIER] = any(reason is Unscored.CITED_EARLIER for _, reason in scored.unscored)
             if scored.cited:
                 figures[CITATIONS] = _share_of_documents(len(scored.cited))
             if len(turn.retrieved) > 1:

@@ -72,6 +72,7 @@ from turnsignal.stream.statistics.rankings import RankingDoubts, cited_by_place,
 from turnsignal.stream.statistics.record_changes import Circumstances, record_changes
 from turnsignal.stream.statistics.traffic_shift import TrafficShift
 
+_FEWEST_THANKS = 0.05  #: share of answers that users thank for, above which nobody can say that hardly anybody does
 _HARDLY = 0.25  #: of the share of answers that users thank for, what is left where a log leaves most thanks out
 
 
@@ -164,7 +165,7 @@ class ReleasePair:
             1.0 - free,
             cut,
             self._reader.ranked,
-            thanked[0] <= _HARDLY * thanked[1],
+            thanked[0] <= min(_FEWEST_THANKS, _HARDLY * thanked[1]),
             mine.length_beside(theirs),
             mine.replaced(theirs),
         )

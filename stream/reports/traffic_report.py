@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from turnsignal.stream.citations.earlier_documents import remember
 from turnsignal.stream.citations.reader import Citations
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.conversations.pairing import USER, KeptTurn
@@ -38,7 +39,7 @@ from turnsignal.stream.suite import Suite
 from turnsignal.stream.truth.articles import ArticleLabel
 from turnsignal.stream.truth.stages import CUTOFF, AnswerStage, Basis, Signals, SystemOutput, find_stages
 
-_OPEN = 100_000  # conversations whose last question is remembered
+_OPEN = 100_000  # conversations whose last question, and documents, are remembered
 _ROUTED = 50_000  # answers whose routing is told apart by agent
 _QUESTION = 400  # characters of it
 _KEEPS = RunTurn(failed=False, documents=True)  # an answer that is not replaced by what the assistant says behind it
@@ -81,6 +82,7 @@ class TrafficReport:
         self._read = suite.citations.reader()
         self._held: dict[str, Turn] = {}  # superseded, and an answer all the same where only a line follows
         self._asked: OrderedDict[str, tuple[Truth | None, str, bool]] = OrderedDict()
+        self._earlier: OrderedDict[str, bytes] = OrderedDict()  # what earlier answers retrieved, by conversation
 
     def add(self, turn: Turn) -> None:
         """Take in one turn."""
@@ -133,7 +135,12 @@ class TrafficReport:
         self._take_labelled(turn, truth, question, signals, citations)
 
     def _read_citations(self, turn: Turn) -> Citations:
-        return Response(turn.text, turn.retrieved, self._read, turn.platform, None, turn.metadata).citations
+        earlier = self._earlier.pop(turn.conversation_id, b"")
+        response = Response(turn.text, turn.retrieved, self._read, turn.platform, None, turn.metadata, earlier)
+        self._earlier[turn.conversation_id] = remember(earlier, turn.retrieved)
+        if len(self._earlier) > _OPEN:
+            self._earlier.popitem(last=False)
+        return response.citations
 
     def _take_labelled(self, turn: Turn, truth: Truth, question: str, signals: Signals, citations: Citations) -> None:
         self.with_truth += 1

@@ -28,6 +28,7 @@ MASKED = "masked_markers"  #: share of answers in which a part of a citation's m
 LISTED = "sources_listed"  #: share of answers out of documents that end with a list of sources, which cites nothing
 SORTED = "documents_sorted"  #: share of answers out of three documents or more that stand in the order of their ids
 LOWERED = "lower_case"  #: share of answers out of documents without a capital letter: a log lowers texts, and no ids
+CITES_EARLIER = "cites_earlier"  #: of answers with documents: share that cites those of earlier answers alone
 RECALLED = "begun_with_recall"  #: share of conversations whose first message says what was answered another time
 RESUMED = "resumed"  #: share of answers to a question that came when their conversation had been idle
 INVITES = "invites_correction"  #: share of answers that ask last whether they helped, or to be told what is wrong
@@ -51,6 +52,7 @@ OF_THE_RECORD = (
     RESUMED,
     RECALLED,
     INVITES,
+    CITES_EARLIER,
 )
 WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
 SAME_LANGUAGE = (
@@ -126,6 +128,7 @@ LEAST = {
     RESUMED: 0.05,
     RECALLED: 0.03,
     INVITES: 0.1,
+    CITES_EARLIER: 0.05,
     LOGGED_AGAIN: 0.05,
     ELSEWHERE: 0.1,
     ROUNDED: 0.1,

@@ -19,6 +19,7 @@ from turnsignal.stream.statistics.directions import (
     BETTER,
     BY_CONVERSATION,
     BY_USERS,
+    CITES_EARLIER,
     COMPLAINED,
     DOCUMENTS,
     ELSEWHERE,
@@ -124,6 +125,7 @@ def record_changes(
         _unmarked(beside, known.cut),
         _kept_out(deltas),
         _sorted(beside, known.ranked),
+        _cites_earlier(beside),
         _resumed(beside, known.clarified),
         _unthanked(beside, known.clarified) if known.unthanked and apart is None else None,
         _unlogged(deltas, beside),
@@ -272,6 +274,16 @@ def _kept_out(deltas: Mapping[str, Difference]) -> RecordChange | None:
     return RecordChange(why, dict.fromkeys((CITED, DANGLING, _RESOLVES, _COMPLIANCE), gone))
 
 
+def _cites_earlier(beside: Mapping[str, Difference]) -> RecordChange | None:
+    """Say why fewer answers can be ranked where more cite what was searched for an earlier question."""
+    earlier = _change_of(CITES_EARLIER, beside)
+    if earlier is None:
+        return None
+    why = f"{more(earlier)} answers cite only documents that an earlier answer of their conversation retrieved"
+    note = note_of(earlier, f"{why}, {abs(earlier.value):.0%} of them: no ranking can be told of these")
+    return RecordChange(why, {}, note)
+
+
 def _sorted(beside: Mapping[str, Difference], ranked: Collection[str]) -> RecordChange | None:
     in_order = _change_of(SORTED, beside)
     if in_order is None:
@@ -299,6 +311,9 @@ def _unthanked(beside: Mapping[str, Difference], clarified: float) -> RecordChan
     thanks = _change_of(THANKED, beside)
     if thanks is None or thanks.p > SURE:
         return None
+    complaints = _change_of(COMPLAINED, beside, LEAST[THANKED])
+    if complaints is not None and (complaints.value > 0) == (thanks.value < 0):
+        return None  # what a log leaves out makes no answer be complained of
     by = abs(thanks.value)
     left_out = "hardly a message thanks any more: are such messages left out of the log?"
     why = left_out if thanks.value < 0 else "hardly a message thanked before: were such messages left out of the log?"

@@ -101,3 +101,19 @@ def test_small_deviations_are_read_unless_it_is_strict() -> None:
     assert turnsignal.score(turn) == turnsignal.score(ANSWER)
     with pytest.raises(turnsignal.Refused, match="the answer: role: "):
         turnsignal.score({**ANSWER, "role": "AI"}, strict=True)
+
+
+def test_an_answer_may_cite_what_an_earlier_one_of_its_conversation_retrieved() -> None:
+    first = {"conversation_id": "c", "turn_id": "1", "timestamp": "2026-01-01T10:00:00Z", "role": "assistant"}
+    first |= {"text": "Open it [kb_1].", "retrieved": [{"doc_id": "kb_1"}]}
+    second = {"text": "Then close it [kb_1].", "retrieved": [{"doc_id": "kb_7"}]}
+    later = first | {"turn_id": "2", "timestamp": "2026-01-01T10:01:00Z"} | second
+    answers = turnsignal.score([later, first])
+    assert [answer["values"]["cited"] for answer in answers] == [1.0, 1.0]
+    assert answers[0]["citations"]["documents"] == ["kb_1"]
+    elsewhere = turnsignal.score([later | {"conversation_id": "d"}, first])
+    assert [answer["values"]["cited"] for answer in elsewhere] == [0.0, 1.0]
+    assert (
+        turnsignal.score([second, {"text": first["text"], "retrieved": first["retrieved"]}])[0]["values"]["cited"]
+        == 0.0
+    )

@@ -145,7 +145,7 @@ def test_given_rank_counts_and_default_is_the_place_in_the_list():
 def test_duplicate_documents_keep_their_best_rank():
     documents = [Document("a"), Document("b"), Document("a")]
     result = read("So [3] and [a].", documents)
-    assert (result.cited_ids, result.cited_ranks, result.judgments) == (["a"], [1], {"a": 1.0})
+    assert (result.cited_ids, result.cited_ranks) == (["a"], [1])
 
 
 def test_zero_based_numbers_count_from_zero():

@@ -553,3 +553,24 @@ def test_a_user_turn_counts_under_the_version_of_an_answer_that_is_not_kept_any_
     played = Played(parse_suite("conversations = { kept_turns = 3 }")).say(user("u", 0), reply("a", 1, version="v1"))
     played.say(*(user(f"u{n}", 2 + n) for n in range(8)))
     assert played.batch.deltas.turns == {("default", "v1", "user"): 8}
+
+
+# -- what an earlier answer retrieved ------------------------------------------------------------------------
+
+
+def test_an_answer_may_cite_what_an_earlier_answer_of_its_conversation_retrieved() -> None:
+    """Search is a tool, and what it brought stays in the history, though each turn logs its own results."""
+    first = reply("a1", 1, "Open it [doc_1].", retrieved=[{"doc_id": "doc_1"}, {"doc_id": "doc_2"}])
+    again = reply("a2", 3, "Then close it [doc_1].", retrieved=[{"doc_id": "doc_8"}, {"doc_id": "doc_9"}])
+    suite = parse_suite('checks = [{ check = "citation.resolves" }, { check = "citation.required" }]')
+
+    def scores(*turns: FakeTurn) -> dict[str, Any]:
+        row = Played(suite).say(*turns).rows("response")[-1]
+        return {score["scorer"]: score.get("unscored") or score["value"] for score in row["scores"]}
+
+    alone = scores(user("u2", 2), again)
+    assert (alone["cited"], alone["dangling"], alone["citation.resolves"], alone["nDCG@5"]) == (0, 1, 0, "all_dangling")
+    behind = scores(user("u1", 0), first, user("u2", 2), again)
+    assert (behind["cited"], behind["dangling"]) == (1, 0)
+    assert (behind["citation.resolves"], behind["citation.required"]) == (1, 1)
+    assert behind["nDCG@5"] == "cited_earlier"

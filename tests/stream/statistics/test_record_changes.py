@@ -289,6 +289,13 @@ def test_documents_in_the_order_of_their_ids_are_in_no_order_of_a_search() -> No
     assert verdicts(deltas, documents_sorted=delta(0.1))["nDCG@5"] == "worse"
 
 
+def test_answers_that_cite_what_was_searched_for_before_are_said_and_excuse_nothing() -> None:
+    (change,) = record_changes({"nDCG@5": delta(-0.2)}, {"cites_earlier": delta(0.4)}, Circumstances(ranked=["nDCG@5"]))
+    retrieved = "more answers cite only documents that an earlier answer of their conversation retrieved"
+    assert change.note == f"{retrieved}, 40% of them: no ranking can be told of these"
+    assert verdicts({"nDCG@5": delta(-0.2)}, cites_earlier=delta(0.4))["nDCG@5"] == "worse"
+
+
 def test_questions_of_another_day_behind_an_answer_do_not_complain_of_it() -> None:
     deltas = {"clarification_free": delta(0.08), "resolved": delta(0.3), "failed": delta(0.2)}
     said = verdicts(deltas, resumed=delta(0.3))
@@ -304,6 +311,8 @@ def test_users_whose_thanks_are_no_longer_logged_do_not_turn_silent() -> None:
     said = {name: one.change for name, one in claims(deltas, {}, "", 0.01, (), changes=[change]).items()}
     assert said == {"silent": "changed", "resolved": "changed", "failed": "worse"}
     assert record_changes(deltas, beside, Circumstances()) == [], "some thank still"
+    complaining = beside | {"answers_clarified": delta(0.1)}
+    assert record_changes(deltas, complaining, Circumstances(unthanked=True)) == [], "users have reason not to thank"
     (change,) = record_changes({"silent": delta(0.6)}, beside, Circumstances(unthanked=True))
     assert claims({"silent": delta(0.6)}, {}, "", 0.01, (), changes=[change])["silent"].change == "worse"
 
