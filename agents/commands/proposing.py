@@ -18,6 +18,7 @@ from turnsignal.stream.text.visible import one_line
 
 MAX_PROMPT = 200_000  #: characters
 LISTED = 500  #: sentences without a check that are listed; more are counted
+_FOREIGN = "only prompts in English are read"
 _WIDTH = 2_000  #: characters of a sentence in a comment, all that are read: a rule may stand at its end
 
 
@@ -65,7 +66,8 @@ def write_suite(reading: PromptReading, name: str, origin: str) -> str:
     for one in doubtful:
         lines += ["", f"# {one_line(f'{one.doubt}', _WIDTH)}", *_comments(one), *(f"# {line}" for line in _block(one))]
     if reading.uncovered:
-        lines += ["", "# Not covered: no check was recognised in these."]
+        why = "no check was recognised in these" if reading.english else f"{_FOREIGN}: here is every sentence"
+        lines += ["", f"# Not covered: {why}."]
         lines += [f"# - {one_line(sentence, _WIDTH)}" for sentence in reading.uncovered[:LISTED]]
         if len(reading.uncovered) > LISTED:
             lines.append(f"# … and {len(reading.uncovered) - LISTED} more.")
@@ -76,6 +78,11 @@ def describe(reading: PromptReading) -> RenderableType:
     """Say on a terminal what was made of a prompt."""
     if not (reading.proposals or reading.uncovered or reading.exempt):
         return Text("No instruction found: is this a system prompt, in English?")
+    if not reading.english:
+        return Text(
+            f"No check is proposed: {_FOREIGN}. Write its rules in English, or choose checks in what `turnsignal suite"
+            " init FILE` writes: most of them look at answers in any language."
+        )
     table = Table("check", "binds", "because the prompt says", title="Proposed checks")
     for one in reading.proposals:
         binds = Text("doubtful", style="yellow") if one.doubt is not None else Text(", ".join(one.platforms) or "all")

@@ -61,7 +61,7 @@ def score(
 
     answer: a turn of the assistant, as a dict or a Turn, of which only `text` is needed; or several turns, of which
     those of users, systems and tools are passed over, but for what is known of a question (`truth`), by which its
-    answer is scored, and what earlier answers of its conversation retrieved may be cited. suite: a file or a Suite, None
+    answer is scored, and what earlier answers of its conversation retrieved may be cited. suite: a file or Suite, None
     for the built-in one; redaction: a file that says what to take out of texts first; strict: refuse the small
     deviations that a replay reads, too.
 

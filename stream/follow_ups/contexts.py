@@ -92,6 +92,7 @@ def with_all_letters(pattern: str) -> str:
 
 _REMARK = {name: expanded(patterns, TABLE["words"]) for name, patterns in TABLE["remark"].items()}
 _HARMLESS = re2.compile(_REMARK["harmless"].encode(), options())
+_ANNOUNCED = re2.compile(with_all_letters(_REMARK["announced"]).encode(), options())
 #: What a follow-up may remark; the place in this tuple is the place in the set.
 _DENIED, _ADVERSE, _NEGATED = range(3)
 _REMARKS = Patterns([_REMARK["denied"], _REMARK["adverse"], _REMARK["negated"]])
@@ -271,8 +272,8 @@ class Context:
         return self.uninvited() and requests(self._follow_up)
 
     def wanted(self) -> bool:
-        """The follow-up tells, or asks for somebody: "can I", "is there anyone to talk to"."""
-        return seeks_somebody(self._follow_up[:CLOSING])
+        """The follow-up tells, or asks for somebody ("can I"), and not whom the user will ask elsewhere ([remark])."""
+        return seeks_somebody(self._follow_up[:CLOSING]) and _ANNOUNCED.search(encode(self._follow_up)) is None
 
     def remote(self) -> bool:
         """Like told (`stating`), and no word points at the answer or at what became of it ("it", "still", "tried")."""

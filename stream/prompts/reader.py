@@ -81,7 +81,6 @@ _FEW = 3  #: words that are too few for a whole response
 _MARKDOWN = "bold, italics, headings, bullet points, numbered lists, tables, code blocks, quotes"  #: its kinds
 _STEP = "may be of one step of a conversation"
 _UNREAD = "what stands behind the first {:,} sentences is not read"
-_FOREIGN = "(Only prompts in English are read: here is every sentence.) "
 
 _BUILT = tomllib.loads(Path(__file__).with_name("reader.toml").read_text(encoding="utf-8"))
 _SAYS = read_patterns(
@@ -103,7 +102,7 @@ def read_prompt(text: str, most: int = MAX_SENTENCES) -> PromptReading:
     placed, order, made, unread = placed_sentences(text, most)
     if not is_english(text):
         listed = [*(one.sentence for one in placed if not one.is_heading), *unread]
-        return PromptReading((), (f"{_FOREIGN}{listed[0]}", *listed[1:]) if listed else (), 0, 0)
+        return PromptReading((), tuple(listed), 0, 0, english=False)
     dividers, paragraphs = _paragraphs(text, placed)
     marked = _SAYS["section"].search(text)
     splitter = marked[1] if marked is not None else ""

@@ -29,7 +29,7 @@ class PromptReading(NamedTuple):
 
     proposals: in the order of the prompt, each check once; uncovered: instructions without a check; covered: how many
     sentences gave a proposal without doubt, or an exemption; doubtful: how many gave doubtful proposals only; exempt:
-    responses that the prompt prescribes, each once.
+    responses that the prompt prescribes, each once; english: whether it is in English, as no other prompt is read.
     """
 
     proposals: tuple[Proposal, ...]
@@ -37,6 +37,7 @@ class PromptReading(NamedTuple):
     covered: int
     doubtful: int
     exempt: tuple[Exemption, ...] = ()
+    english: bool = True
 
     def quoting(self, written: Mapping[str, str]) -> "PromptReading":
         """Return the same with its sentences as they were written; those that `written` does not have, as they are."""

@@ -165,6 +165,17 @@ def test_an_empty_prompt_is_said_to_be_one() -> None:
     assert "No instruction found" in done.stderr
 
 
+def test_a_prompt_in_another_language_is_said_to_be_unread_and_what_to_do_instead(tmp_path: Path) -> None:
+    (tmp_path / "prompt.md").write_text("Du bist der Assistent von Acme. Antworte immer auf Deutsch und ohne Emojis.\n")
+    asked = ["suite", "from-prompt", str(tmp_path / "prompt.md"), "--out", str(tmp_path / "de.toml")]
+    answer = CliRunner().invoke(turnsignal, asked)
+    assert answer.exit_code == 0
+    assert "No check is proposed: only prompts in English are read." in " ".join(answer.output.split())
+    written = (tmp_path / "de.toml").read_text()
+    assert "# Not covered: only prompts in English are read: here is every sentence." in written
+    assert "# - Antworte immer auf Deutsch und ohne Emojis." in written
+
+
 def test_a_suite_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     out = tmp_path / "suite.toml"
     out.write_text("mine")

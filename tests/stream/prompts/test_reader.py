@@ -514,9 +514,9 @@ def test_an_instruction_that_no_wording_fits_is_listed(sentence: str) -> None:
 
 def test_a_prompt_in_another_language_is_listed_whole_and_said_to_be_one() -> None:
     reading = read_prompt("Tu es un assistant. Réponds toujours en français. Maximum 100 mots.")
-    assert reading.proposals == ()
+    assert (reading.english, reading.proposals) == (False, ())
     assert reading.uncovered == (
-        "(Only prompts in English are read: here is every sentence.) Tu es un assistant.",
+        "Tu es un assistant.",
         "Réponds toujours en français.",
         "Maximum 100 mots.",
     )
