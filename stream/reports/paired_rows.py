@@ -43,8 +43,8 @@ def pair_rows(before: Iterable[Row], after: Iterable[Row]) -> Iterator[tuple[Row
             conversation, turn, stage, *_ = first
             msg = (
                 f"expected two replays of the same turns, got turn {turn!r} of {conversation!r} (stage {stage}) in the"
-                f" {name} alone; two systems that were asked the same questions are compared with --systems, one week with"
-                " another by `turnsignal replay` of both at once, with their versions or --released TIME"
+                f" {name} alone; two systems that were asked the same questions are compared with --systems, one week"
+                " with another by `turnsignal replay` of both at once, with their versions or --released TIME"
             )
             raise TurnsignalError(msg)
 
