@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 Wanted = Literal["earliest", "latest", "accept", "state"]
 
 APP = click.argument("app", type=click.Choice([*APPS]))
+_PARTITIONS = (
+    "Partitions are no setting: raise those of the turns with Kafka's own tools, then `turnsignal topics repair APP"
+    " --align` gives the other topics as many."
+)
 
 
 @click.group(cls=SuggestingGroup, epilog="Example: turnsignal topics create")
@@ -50,6 +54,7 @@ def create(*, as_json: bool) -> None:
         click.echo(f"{topic.state:8} {topic.name}" + (f"  ({topic.detail})" if topic.detail else ""))
     if any(topic.state == "differs" for topic in created):
         click.echo("Those that differ were left as they are; `turnsignal topics update` changes settings.", err=True)
+        click.echo(_PARTITIONS, err=True)
 
 
 @topics.command(
@@ -75,7 +80,9 @@ def update(*, dry_run: bool, as_json: bool) -> None:
     for topic, setting, before, after in altered:
         click.echo(f"{'would change' if dry_run else 'changed'} {topic}: {setting}: {before} → {after}")
     if not altered:
-        click.echo("All settings are as wanted.")
+        click.echo(
+            "All settings are as wanted. Partitions are no setting: `turnsignal topics repair APP --align` adds some."
+        )
 
 
 @topics.command(

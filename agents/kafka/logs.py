@@ -24,7 +24,8 @@ def find_log(settings: Settings, topic: str) -> Ranges:
     admin = AdminClient({**settings.confluent(), "log_level": 0})
     present = topic_metadata(admin).topics
     if topic not in present or not present[topic].partitions:
-        msg = f"expected a topic {topic} on {settings.brokers}, got none; try `turnsignal topics create`"
+        msg = f"expected a topic {topic} on {settings.brokers}, got none, or none that this user may see (DESCRIBE);"
+        msg += " try `turnsignal topics create`, or another name"
         raise TurnsignalError(msg)
     try:
         return log_bounds(admin, {topic: list(present[topic].partitions)})[topic]

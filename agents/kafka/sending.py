@@ -101,7 +101,8 @@ def record_limit(settings: Settings, topic: str) -> int:
     if metadata.cluster_id.startswith(MOCK_CLUSTER):
         return UNKNOWN_LIMIT
     if topic not in metadata.topics:
-        msg = f"expected a topic {topic} on {settings.brokers}, got none; try `turnsignal topics create`"
+        msg = f"expected a topic {topic} on {settings.brokers}, got none, or none that this user may see (DESCRIBE);"
+        msg += " try `turnsignal topics create`, or another name"
         raise TurnsignalError(msg)
     resource = ConfigResource(ResourceType.TOPIC, topic)
     try:

@@ -157,7 +157,7 @@ def _basis(flows: Sequence[Waterfall]) -> str:
     if all(flow.complete == flow.total for flow in flows):
         return ""
     counts = " and ".join(f"{flow.complete:,} of {flow.total:,}" for flow in flows)
-    return f" (of those whose retrieval and generation are known, or that failed: {counts})"
+    return f" (of those whose retrieval and generation are known, or that are no answers: {counts})"
 
 
 def _of_all(flow: Waterfall, stage: AnswerStage) -> str:

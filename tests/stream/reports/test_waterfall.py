@@ -243,7 +243,7 @@ def test_a_stage_that_is_known_of_fewer_answers_than_before_is_compared_of_those
         said[0] == "Retrieval is known of 60 of 180 answers in v2, of 180 of 180 in v1: it is compared of those alone."
     )
     assert said[1].endswith(
-        "(of those whose retrieval and generation are known, or that failed: 60 of 180 and 180 of 180)."
+        "(of those whose retrieval and generation are known, or that are no answers: 60 of 180 and 180 of 180)."
     )
 
 
