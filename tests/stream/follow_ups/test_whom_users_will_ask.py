@@ -79,6 +79,16 @@ def read(follow_up: str) -> FollowUpReading:
         "Dan spreek ik morgen iemand van HR",
         "Moet ik daarvoor een medewerker spreken?",
         "Ik bespreek het met iemand van de gemeente",
+        "Ah vale, pues eso queria saber",
+        "Ah vale, pues eso quería saber",
+        "era isso que queria saber",
+        "era só o que eu queria saber",
+        "è quello che volevo sapere",
+        "ecco, volevo sapere questo",
+        "c'est ce que je voulais savoir",
+        "dat is wat ik wilde weten",
+        "das wollte ich wissen",
+        "that's what I wanted to know",
     ],
 )
 def test_who_says_whom_they_will_ask_or_what_they_think_complains_of_nothing(follow_up: str) -> None:
@@ -119,6 +129,12 @@ def test_who_says_whom_they_will_ask_or_what_they_think_complains_of_nothing(fol
         "ich meine die Rechnungsadresse",
         "ik bedoel het factuuradres",
         "intendo l'indirizzo di fatturazione",
+        "queria saber o preço, não a data",
+        "volevo sapere il prezzo, non la data",
+        "je voulais savoir le prix, pas la date",
+        "ik wilde weten hoeveel het kost",
+        "quería saber el precio, no la fecha",
+        "ich wollte wissen, was es kostet",
     ],
 )
 def test_who_asks_for_a_person_or_says_what_was_meant_complains(follow_up: str) -> None:
