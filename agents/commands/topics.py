@@ -80,9 +80,7 @@ def update(*, dry_run: bool, as_json: bool) -> None:
     for topic, setting, before, after in altered:
         click.echo(f"{'would change' if dry_run else 'changed'} {topic}: {setting}: {before} → {after}")
     if not altered:
-        click.echo(
-            "All settings are as wanted. Partitions are no setting: `turnsignal topics repair APP --align` adds some."
-        )
+        click.echo(f"All settings are as wanted. {_PARTITIONS}")
 
 
 @topics.command(

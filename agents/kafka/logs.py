@@ -7,7 +7,7 @@ from typing import Any
 from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, ClusterMetadata, OffsetSpec
 
-from turnsignal.agents.kafka.topics import ADMIN_SECONDS, MOCK_CLUSTER, log_bounds, topic_metadata
+from turnsignal.agents.kafka.topics import ADMIN_SECONDS, MOCK_CLUSTER, absent_topic, log_bounds, topic_metadata
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import TurnsignalError
 
@@ -24,9 +24,7 @@ def find_log(settings: Settings, topic: str) -> Ranges:
     admin = AdminClient({**settings.confluent(), "log_level": 0})
     present = topic_metadata(admin).topics
     if topic not in present or not present[topic].partitions:
-        msg = f"expected a topic {topic} on {settings.brokers}, got none, or none that this user may see (DESCRIBE);"
-        msg += " try `turnsignal topics create`, or another name"
-        raise TurnsignalError(msg)
+        raise absent_topic(settings, topic)
     try:
         return log_bounds(admin, {topic: list(present[topic].partitions)})[topic]
     except KafkaException as error:

@@ -6,7 +6,7 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
-from turnsignal.agents.kafka.topics import MOCK_CLUSTER, topic_metadata
+from turnsignal.agents.kafka.topics import MOCK_CLUSTER, absent_topic, topic_metadata
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import Reason, TurnsignalError
 from turnsignal.stream.replay import Recorded
@@ -101,9 +101,7 @@ def record_limit(settings: Settings, topic: str) -> int:
     if metadata.cluster_id.startswith(MOCK_CLUSTER):
         return UNKNOWN_LIMIT
     if topic not in metadata.topics:
-        msg = f"expected a topic {topic} on {settings.brokers}, got none, or none that this user may see (DESCRIBE);"
-        msg += " try `turnsignal topics create`, or another name"
-        raise TurnsignalError(msg)
+        raise absent_topic(settings, topic)
     resource = ConfigResource(ResourceType.TOPIC, topic)
     try:
         config: dict[str, Any] = admin.describe_configs([resource], request_timeout=10)[resource].result(15)

@@ -366,6 +366,12 @@ def _list_offsets(
     return {(key.topic, key.partition): future.result(timeout).offset for key, future in futures.items()}
 
 
+def absent_topic(settings: Settings, topic: str) -> TurnsignalError:
+    """Return the error of a topic that the broker does not show."""
+    msg = f"expected a topic {topic} on {settings.brokers}, got none, or none that this user may see (DESCRIBE);"
+    return TurnsignalError(f"{msg} try `turnsignal topics create`, or another name")
+
+
 def topic_metadata(admin: AdminClient, timeout: float = ADMIN_SECONDS) -> Any:
     """Ask for the cluster's topics; raises TurnsignalError when no answer comes within the timeout in seconds."""
     try:

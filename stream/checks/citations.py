@@ -69,8 +69,7 @@ class Format(InstructionCheck):
                 for f in citations.faults
                 if not (f.style == "structured" or fits(f.style, f.text, f.start))
             ]
-            cited = (*citations.all, *citations.of_earlier)
-            wrong += [(c.start, c.end) for c in cited if not fits(c.style, c.doc_id, c.start)]
+            wrong += [(c.start, c.end) for c in citations.with_earlier if not fits(c.style, c.doc_id, c.start)]
         if not wrong:
             return PASSED
         start, end = min(wrong)
@@ -116,7 +115,7 @@ class Resolves(InstructionCheck):
     def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first marker that dangles."""
         citations = response.citations
-        cited = citations.all or citations.of_earlier
+        cited = citations.with_earlier
         if not (cited or citations.faults) or not response.documents:
             return NOT_APPLICABLE
         wrong = next((fault for fault in citations.faults if fault.kind == "dangling"), None)
@@ -208,8 +207,7 @@ class MaxConsecutive(InstructionCheck):
     def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first row that is too long."""
         citations, text, at_most = response.citations, response.text, self.at_most
-        markers = citations.markers
-        documents = len(citations.all) + len(citations.of_earlier) + len(citations.faults)
+        markers, documents = citations.markers, len(citations.with_earlier) + len(citations.faults)
         if not markers:
             return NOT_APPLICABLE
         if documents <= at_most:
@@ -277,7 +275,7 @@ class Required(InstructionCheck):
         """Fail when nothing retrieved is cited."""
         if not response.documents:
             return NOT_APPLICABLE
-        if response.citations.all or response.citations.of_earlier:
+        if response.citations.with_earlier:
             return PASSED
         return failed(f"none of the {len(response.documents)} retrieved documents is cited")
 
@@ -285,7 +283,7 @@ class Required(InstructionCheck):
 def _long_row(text: str, citations: Citations, at_most: int) -> tuple[int, int, int] | None:
     """Return start, end and number of citations of the first unbroken row of markers that has too many."""
     starts: list[int] = []
-    cited = (*citations.all, *citations.of_earlier)
+    cited = citations.with_earlier
     if len(cited) + len(citations.faults) > len(citations.markers):
         starts += [c.start for c in cited if c.style != "structured"]
         starts += [f.start for f in citations.faults if f.kind != "duplicate"]

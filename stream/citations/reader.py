@@ -109,9 +109,14 @@ class Citations(msgspec.Struct, gc=False):
     of_earlier: list[Citation] = []
 
     @property
+    def with_earlier(self) -> list[Citation]:
+        """Return all citations, those of earlier answers' documents last."""
+        return [*self.all, *self.of_earlier] if self.of_earlier else self.all
+
+    @property
     def cited_ids(self) -> list[str]:
         """Return the cited document ids, each once, in order of appearance, those of earlier answers last."""
-        return list(dict.fromkeys([citation.doc_id for citation in (*self.all, *self.of_earlier)]))
+        return list(dict.fromkeys([citation.doc_id for citation in self.with_earlier]))
 
     @property
     def cited_ranks(self) -> list[int]:

@@ -32,7 +32,7 @@ def score_cited(citations: Citations, *, given: bool, exempt: bool = False) -> C
         return _UNSCORED[Unscored.NOT_APPLICABLE]
     faults = citations.faults
     dangling = bool(faults) and any(fault.kind == "dangling" for fault in faults)
-    return _SCORED[bool(citations.all or citations.of_earlier), dangling]
+    return _SCORED[bool(citations.with_earlier), dangling]
 
 
 def _encode(*scores: Score) -> CitedScores:

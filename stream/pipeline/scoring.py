@@ -113,7 +113,7 @@ class ResponseScorer:
             ranked, relevancy, ranks, cited = self._ranks.score(response)
             parts += ranked
             given = bool(response.documents)
-            uncited = given and not (read.all or read.faults or read.of_earlier)
+            uncited = given and not (read.with_earlier or read.faults)
             parts.append(score_cited(read, given=given, exempt=exempt or (uncited and asks_back(turn.text))))
         except Exception:  # a measure that fails is our bug, and not the end of the worker
             relevancy, ranks, cited, read = None, (), (), Citations()
