@@ -97,6 +97,7 @@ def read(follow_up: str) -> FollowUpReading:
         "Tenho que falar com o meu marido",
         "Ik moet toch nog met iemand van de bank praten",
         "Ik moet eerst met mijn man praten",
+        "Ich meine, das reicht so",
     ],
 )
 def test_who_says_whom_they_will_ask_or_what_they_think_complains_of_nothing(follow_up: str) -> None:
@@ -148,6 +149,12 @@ def test_who_says_whom_they_will_ask_or_what_they_think_complains_of_nothing(fol
         "Je veux parler à mon conseiller",
         "Tengo que hablar con un agente",
         "Ik moet iemand spreken",
+        "Verbinden Sie mich mit einem Mitarbeiter",
+        "Passez-moi un conseiller",
+        "Mi passi un operatore",
+        "Me passa para um atendente",
+        "Verbind me door met een medewerker",
+        "Páseme con un agente",
     ],
 )
 def test_who_asks_for_a_person_or_says_what_was_meant_complains(follow_up: str) -> None:
@@ -220,6 +227,9 @@ def test_who_asks_for_a_person_or_says_what_was_meant_complains(follow_up: str) 
         "Ik deed het al die tijd verkeerd",
         "You're a satr",
         "You'r ea star",
+        "Never knew it was this simple",
+        "Phew, not broken then",
+        "No me lo puedo creer, qué fácil",
     ],
 )
 def test_surprise_and_what_others_had_wrong_are_held_against_no_answer(follow_up: str) -> None:
