@@ -41,6 +41,7 @@ from turnsignal.stream.text.toml import parse_toml
 #: parts that move no score; a verdict carries its judge's own digest
 _NO_SCORES = {*("name", "python", "exchanges", "aggregates", "alerts"), *("judging", "judges")}
 _LIMITS = Limits()  # its defaults are ours
+MAX_SAYS = 500  #: characters of an instruction in the prompt's words
 MAX_WINDOWS = 300  #: windows of one size that a conversation may carry
 
 
@@ -117,11 +118,12 @@ class RetrievalPart(_SuitePart):
 class CheckPart(_SuitePart):
     """One instruction: the check's name, its weight, and whom it binds (empty: everybody).
 
-    For a check of your own in Python also version, to be raised when your function changes, as we cannot see that; and
+    says: the instruction in the prompt's words, which reports show beside the name; it moves no score. For a check of your own in Python also version, to be raised when your function changes, as we cannot see that; and
     timeout, for one call.
     """
 
     check: CheckName
+    says: Annotated[str, Field(max_length=MAX_SAYS, pattern=r"\S")] | None = None
     version: Annotated[int, Field(ge=1)] | None = None
     timeout: Annotated[Duration, Field(le=LONGEST_TIMEOUT)] | None = None
     weight: Annotated[float, Field(gt=0, le=100)] = 1.0
@@ -346,7 +348,7 @@ class Suite(_SuitePart):
         if not self.conversations.failed:
             del content["conversations"]["failed"]
         content["checks"] = [
-            {**part.model_dump(mode="json", exclude={"version", "timeout"}), "check": check.name}
+            {**part.model_dump(mode="json", exclude={"says", "version", "timeout"}), "check": check.name}
             | ({"timeout": check.timeout} if isinstance(check, Hosted) else {})
             for part, check in self.parsed_checks
         ]

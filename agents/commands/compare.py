@@ -120,6 +120,12 @@ def compare(
         comparison["pairs"] = counts | {"alone": list(pairs.alone), "written": list(pairs.written)}
         comparison["judged"] = any("judged" in result.summary for result in (before, after))
     planned = {} if plan is None else plan_traffic(scores, plan, *promise)
+    comparison["review"] = [
+        row
+        for result, which in ((before, "only_before"), (after, "only_after"))
+        for row in result.summary["review"]
+        if row["check"] in comparison[which]
+    ]
     comparison["cut"] = [count_cut(result) for result in (before, after)]
     comparison["planned"] = {name: needed._asdict() for name, needed in planned.items()}
     if as_json:

@@ -13,6 +13,7 @@ from rich.text import Text
 from turnsignal.stream.checks import parse_check
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.prompts.reading import PromptReading, Proposal
+from turnsignal.stream.suite import MAX_SAYS
 from turnsignal.stream.text.toml import write_toml
 from turnsignal.stream.text.visible import one_line
 
@@ -101,11 +102,17 @@ def describe(reading: PromptReading) -> RenderableType:
 
 
 def _comments(one: Proposal) -> list[str]:
-    return [f"# {one_line(sentence, _WIDTH)}" for sentence in one.sentences]
+    """Write down the sentences that the block itself does not show whole."""
+    lines = [one_line(sentence, _WIDTH) for sentence in one.sentences]
+    return [f"# {line}" for line in lines if line != _says(one)]
+
+
+def _says(one: Proposal) -> str:
+    return one_line(one.sentences[0], MAX_SAYS)
 
 
 def _block(one: Proposal) -> list[str]:
-    part: dict[str, Any] = {"check": one.check}
+    part: dict[str, Any] = {"check": one.check, "says": _says(one)}
     if one.platforms:
         part["platforms"] = list(one.platforms)
     return write_toml({"checks": [part]}).strip().split("\n")

@@ -33,7 +33,8 @@ def compare_results(
     progress: told how many bytes of both files have been read, in steps. Raises TurnsignalError with the first turn
     that only one of them has.
     """
-    scores = PairedScores(same_suite=_same_suite(before, after))
+    checks = [{row["check"] for row in result.summary["review"]} for result in (before, after)]
+    scores = PairedScores(same_suite=_same_suite(before, after), same_checks=checks[0] == checks[1])
     sides = [_Side(result.directory / FILES[SCORES]) for result in (before, after)]
     for number, pair in enumerate(pair_rows(*sides), 1):
         scores.add(*pair)

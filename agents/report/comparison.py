@@ -1,6 +1,6 @@
 """What a comparison says: which scores differ and by how much, which labels changed, and where to look."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from rich.console import RenderableType
@@ -80,11 +80,21 @@ def format_comparison(comparison: Mapping[str, Any], names: tuple[str, str]) -> 
         yield Text("What is better by follow-ups is so by what users wrote next, and by that alone.", style="dim")
     for which, side in (("only_before", before), ("only_after", after)):
         if comparison[which]:
-            alone = ", ".join(plain(name, 60) for name in comparison[which])
+            alone = ", ".join(_alone(name, comparison.get("review", ())) for name in comparison[which])
             yield Text(f"Not compared, only in {side}: {alone}")
     yield from _figures(figures)
     yield from _labels(comparison["labels"])
     yield from _moved(comparison["moved"])
+
+
+def _alone(name: str, review: Iterable[Mapping[str, Any]]) -> str:
+    """Name what only one suite scores; of a check, how many answers break it there."""
+    row = next((row for row in review if row["check"] == name), None)
+    if row is None:
+        return plain(name, 60)
+    says = f" “{plain(row['says'], 80)}”" if "says" in row else ""
+    broken = f"broken in {row['fails']:,} of {row['applicable']:,} answers" if row["applicable"] else "never asked for"
+    return f"{plain(name, 60)}{says} ({broken})"
 
 
 def describe_too_few(comparison: Mapping[str, Any], names: Collection[str]) -> str:
@@ -108,7 +118,8 @@ def _sentence(comparison: Mapping[str, Any], after: str) -> str:
         return f"{capital(describe_too_few(comparison, few))}."
     rest = f" {capital(describe_too_few(comparison, few))}." if few else ""
     if not named:
-        return f"No difference is shown in {'the other scores' if few else 'any score'}.{rest}"
+        both = " that both suites have" if comparison["only_before"] or comparison["only_after"] else ""
+        return f"No difference is shown in {'the other scores' if few else f'any score{both}'}.{rest}"
     parts = []
     for verdict in _ORDER:
         of = [

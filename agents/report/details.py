@@ -17,6 +17,7 @@ from turnsignal.stream.follow_ups.failures import MEANING
 from turnsignal.stream.records.scores import FOLLOW_UP
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
 from turnsignal.stream.reports.release_figures import WITHIN
+from turnsignal.stream.reports.review import instructions
 from turnsignal.stream.statistics.directions import BETTER, CHANGED, FREE_CONVERSATIONS, OUTCOMES, WORSE
 from turnsignal.stream.text.counts import count_of
 from turnsignal.stream.text.signed import signed, signed_percent
@@ -69,7 +70,8 @@ def format_details(result: ReplayResult) -> Iterator[RenderableType]:
     yield from _unscored(result)
     if result.worst:
         yield Text("\nWorst exchanges, at most one a conversation", style="bold")
-        yield from (_exchange(rank, row) for rank, row in enumerate(result.worst, 1))
+        checks = instructions(result.summary)
+        yield from (_exchange(rank, row, checks) for rank, row in enumerate(result.worst, 1))
 
 
 def _diagnosis(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
@@ -209,7 +211,7 @@ def _unscored(result: ReplayResult) -> Iterator[Text]:
     yield from (Text(describe_unscored(part)) for part in sorted(parts, key=lambda part: part.n / part.of)[:ROWS])
 
 
-def _exchange(rank: int, row: Mapping[str, Any]) -> RenderableType:
+def _exchange(rank: int, row: Mapping[str, Any], checks: Mapping[str, str]) -> RenderableType:
     """Show one exchange: which one, what it lost, and the three texts, cut to two lines each."""
     assistant = [row["assistant"]] if row["assistant"] != DEFAULT_ASSISTANT else []
     names = (row["conversation_id"], row["turn_id"], *assistant, row["version"] or "-")
@@ -220,7 +222,7 @@ def _exchange(rank: int, row: Mapping[str, Any]) -> RenderableType:
     if row["failed"]:
         figures.append(f"failed: {MEANING}")
     if row["broken"]:
-        figures.append(f"breaks {', '.join(plain(check, 40) for check in row['broken'][:3])}")
+        figures.append(f"breaks {', '.join(plain(checks.get(check, check), 60) for check in row['broken'][:3])}")
     lines: list[tuple[str | Text, str | Text]] = [(f"{rank:>2}", head), ("", " · ".join(figures))]
     for who, text in (("user", row["prompt"]), ("answer", row["answer"]), ("user", row["reply"])):
         if text is not None:

@@ -33,7 +33,10 @@ def format_review(result: ReplayResult) -> Iterator[RenderableType]:
         rate = f"{row['rate']['value']:.1%}" if "rate" in row else "-"
         cells = [f"{row['applicable']:,}", f"{row['fails']:,}", rate, _share(row.get("good_among_fails"))]
         verdict = Text(f"{row['verdict']}: {row['why']}", style="yellow" if row["verdict"] in SUSPECT else "")
-        add(table, [plain(row["check"], 60), *cells, verdict])
+        name = Text(plain(row["check"], 60))
+        if "says" in row:
+            name.append(f"\n{plain(row['says'], 100)}", style="dim")
+        add(table, [name, *cells, verdict])
     yield drawn
     yield Text()
     for verdict, advice in dict.fromkeys((row["verdict"], row["advice"]) for row in rows):

@@ -225,6 +225,7 @@ class Aggregates:
         minimum = part.minimum_n
         self.quality.finish(minimum)
         checks = {check.name: self.quality.pooled(check.name) for _, check in suite.parsed_checks}
+        says = {check.name: asked.says for asked, check in suite.parsed_checks if asked.says is not None}
         relevancy = next((m for m in suite.parsed_measures if m.name == relevancy_name(suite)), None)
         cutoff = relevancy.cutoff if isinstance(relevancy, NDCG) else None
         return {
@@ -232,7 +233,7 @@ class Aggregates:
             "quality": self.quality.rows(minimum),
             "silences": self.quality.silences(),
             "comparisons": self.quality.comparisons(minimum, part.primary, part.least_change, baseline),
-            "review": self.review.rows(checks, minimum),
+            "review": self.review.rows(checks, says, minimum),
             "cite_rates": self.cite_rates.rows(minimum),
             "votes": votes.rows(self.votes),
             "unversioned_models": self.unversioned.models(),

@@ -18,6 +18,7 @@ from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
 from turnsignal.stream.reports.release_figures import BOTH, LANGUAGES, PLATFORMS, WITHIN
 from turnsignal.stream.reports.release_order import BY_CONVERSATIONS, BY_NAME
 from turnsignal.stream.reports.release_totals import MAX_RELEASES, OTHER_RELEASES
+from turnsignal.stream.reports.review import instructions
 from turnsignal.stream.reports.themes import CLARIFIED, INSTRUCTIONS, OTHER, RANKING, THEMES, USERS, WASTE, Theme
 from turnsignal.stream.reports.unversioned import stayed_before, tell_releases_apart
 from turnsignal.stream.reports.where_to_work import broken_instructions, where_labels_fail, where_to_work
@@ -87,12 +88,12 @@ def find(summary: Mapping[str, Any]) -> list[Finding]:
 
 def _compare(summary: Mapping[str, Any]) -> Iterator[Finding]:
     """Say what changed from one release to the next, theme by theme."""
-    checks = {row["check"] for row in summary["review"]}
+    checks = instructions(summary)
     pairs: dict[tuple[str | None, str | None], list[Mapping[str, Any]]] = {}
     for row in summary["comparisons"]:
         pairs.setdefault((row["before"], row["after"]), []).append(row)
     for (_, after), rows in pairs.items():
-        moved = _moved(rows, checks)
+        moved = _moved(rows, set(checks))
         rank = partial(_rank, moved, {row.get("primary") for row in rows}, summary["suite"]["least_change"])
         themes = {theme for theme, *_ in moved}
         worse = {theme for theme, change, _ in moved if change == WORSE}
@@ -105,7 +106,8 @@ def _compare(summary: Mapping[str, Any]) -> Iterator[Finding]:
                 continue  # over all, fewer are kept; the check that rose stands in the table
             behind = moved[theme, change, way]
             phrase = theme.phrase(way, judged=change != CHANGED)
-            yield Finding(change, _sentence(after, phrase, theme, change, behind, len(rows)), tuple(behind))
+            sentence = _sentence(after, phrase, theme, change, behind, len(rows), checks)
+            yield Finding(change, sentence, tuple(behind))
 
 
 def _moved(rows: Iterable[Mapping[str, Any]], checks: set[str]) -> _Moved:
@@ -170,7 +172,13 @@ def _theme(figure: str, checks: set[str]) -> Theme:
 
 
 def _sentence(
-    after: str | None, phrase: str, theme: Theme, change: str, evidence: Sequence[Mapping[str, Any]], compared: int
+    after: str | None,
+    phrase: str,
+    theme: Theme,
+    change: str,
+    evidence: Sequence[Mapping[str, Any]],
+    compared: int,
+    checks: Mapping[str, str],
 ) -> str:
     """Say one thing of a release: what, where, and the figure that shows it best."""
     names = list(dict.fromkeys(entry["figure"] for entry in evidence))
@@ -178,13 +186,13 @@ def _sentence(
     shown = [entry for entry in evidence if entry["figure"] == headline]
     where = _where(list(dict.fromkeys(entry["assistant"] for entry in evidence)), compared)
     who = "what has no version" if after is None else after
-    others = [name for name in names if name != headline]
+    others = [checks.get(name, name) for name in names if name != headline]
     beside = f"; also {listed(others[:_CHECKS_NAMED], len(others))}" if theme is INSTRUCTIONS and others else ""
     why = f", {shown[0]['why']}" if change == CHANGED and "why" in shown[0] else ""
     if change == BETTER and theme.rests_on:
         why = f", {theme.rests_on}"
     shown = [{**entry, **_shown(entry)} for entry in shown]
-    return f"{who} {phrase}{where}: {headline} {_delta(shown)}{beside}{why}"
+    return f"{who} {phrase}{where}: {checks.get(headline, headline)} {_delta(shown)}{beside}{why}"
 
 
 def _where(assistants: list[str], compared: int) -> str:

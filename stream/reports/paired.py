@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from turnsignal.stream.conversations.judged import LEAST
+from turnsignal.stream.pipeline.compliance import COMPLIANCE
 from turnsignal.stream.pipeline.scoring import FOLLOW_UPS
 from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, Stage
 from turnsignal.stream.reports.first_answers import FirstAnswers
@@ -64,19 +65,25 @@ class PairedScores:
 
     rows: pairs of them; exchanges: those of which both sides have scored the answer; an exchange has several rows;
     same_suite: whether both sides were scored by the same: then what only one of them has a value for was lost, or
-    gained, and is no matter of the suites; missing: cases that only one side has; unheard: why users say nothing of
+    gained, and is no matter of the suites; same_checks: whether their instruction checks are the same; missing: cases that only one side has; unheard: why users say nothing of
     either side; limit: that users of one side ran into one; first_answers: of both sides, where they answered
     differently; moved: what moved most.
     """
 
     def __init__(
-        self, *, same_suite: bool = False, missing: MissingCases = NONE_MISSING, unheard: str = "", limit: str = ""
+        self,
+        *,
+        same_suite: bool = False,
+        same_checks: bool = True,
+        missing: MissingCases = NONE_MISSING,
+        unheard: str = "",
+        limit: str = "",
     ) -> None:
         self.rows = 0
         self.exchanges = 0
         self.first_answers = FirstAnswers(), FirstAnswers()
         self.searches = [0, 0]  #: cases whose documents are the same, in one order; cases with documents on both sides
-        self._same_suite = same_suite
+        self._same_suite, self._same_checks = same_suite, same_checks
         self._missing, self._unheard, self._limit = missing, unheard, limit
         self._afterwards: defaultdict[str, list[float]] = defaultdict(_zeros)  # what came of figures: how many, and sum
         self._beside: set[str] = set()  # figures that no scorer gives
@@ -205,6 +212,8 @@ class PairedScores:
         changes = record_changes(deltas, known, circumstances)
         if self._limit:
             changes.append(RecordChange(self._limit, dict.fromkeys((*BY_CONVERSATION, *BY_USERS), 1.0), self._limit))
+        if not self._same_checks:
+            changes.append(RecordChange("the suites have different checks", {COMPLIANCE: 1.0}))
         return changes
 
     @property

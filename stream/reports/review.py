@@ -5,11 +5,12 @@ as often where the answer was otherwise good may be wrong, or may not matter. Ot
 resolved, or both the relevancy of the answer and its follow-up were high. Conversations are the unit of every interval.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from turnsignal.stream.statistics.intervals import Clusters, Interval, clustered_mean, rule_of_three
+from turnsignal.stream.text.visible import one_line
 
 RARE = 0.01  #: "never" is said when the rule of three puts the rate below this
 ALWAYS = 0.1  #: "always" is said when it puts the rate of the opposite below this
@@ -32,6 +33,15 @@ SUSPECT = (
     "fails only where the answer was otherwise good",
     "fails more where the answer was otherwise good",
 )
+_SAID = 80  #: characters of an instruction in a sentence
+
+
+def instructions(summary: Mapping[str, Any]) -> dict[str, str]:
+    """Return how sentences name the checks of a replay: in the prompt's words where the suite has them."""
+    return {
+        row["check"]: f"“{one_line(row['says'], _SAID)}”" if "says" in row else row["check"]
+        for row in summary["review"]
+    }
 
 
 @dataclass(slots=True)
@@ -59,18 +69,19 @@ class Review:
         for check, sums in other.failed.items():
             self.failed.setdefault(check, Clusters()).merge(sums)
 
-    def rows(self, passed: dict[str, Clusters], minimum: int) -> list[dict[str, Any]]:
+    def rows(self, passed: dict[str, Clusters], says: Mapping[str, str], minimum: int) -> list[dict[str, Any]]:
         """Say what each check is worth.
 
-        passed: check → applicable answers and passes among them; minimum: conversations with a failing answer below
-        which nothing is said of what failing means.
+        passed: check → applicable answers and passes among them; says: check → the instruction in the prompt's words;
+        minimum: conversations with a failing answer below which nothing is said of what failing means.
         """
-        return [self._row(check, sums, minimum) for check, sums in sorted(passed.items())]
+        return [self._row(check, says.get(check), sums, minimum) for check, sums in sorted(passed.items())]
 
-    def _row(self, check: str, passed: Clusters, minimum: int) -> dict[str, Any]:
+    def _row(self, check: str, says: str | None, passed: Clusters, minimum: int) -> dict[str, Any]:
         applicable = round(passed.turns)
         fails = applicable - round(passed.total)
-        row: dict[str, Any] = {"check": check, "applicable": applicable, "conversations": round(passed.n)}
+        row: dict[str, Any] = {"check": check} if says is None else {"check": check, "says": says}
+        row |= {"applicable": applicable, "conversations": round(passed.n)}
         row["fails"] = fails
         if applicable:
             kept = clustered_mean(passed)

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from turnsignal.stream.conversations.asked_labels import MOST
 from turnsignal.stream.diagnosis import DIAGNOSES, Level, WorkOn
 from turnsignal.stream.pipeline.truth_scoring import NONE_FAILS
+from turnsignal.stream.reports.review import instructions
 from turnsignal.stream.statistics.directions import FAILED
 from turnsignal.stream.text.counts import count_of, listed, share_of
 
@@ -36,11 +37,11 @@ def broken_instructions(summary: Mapping[str, Any]) -> str | None:
     if not rows:
         return None
     rows.sort(key=lambda row: (-row["rate"]["value"], row["check"]))
-    named = []
+    named, says = [], instructions(summary)
     for row in rows[:_NAMED]:
         moved = _by_release(_kept_by_version(summary, row["check"]), part=False, least=_MOVED)
         counts = f"{row['fails']:,} of {row['applicable']:,}" + (f"; {moved}" if moved else "")
-        named.append(f"{row['check']} in {share_of(row['rate']['value'])} of answers ({counts})")
+        named.append(f"{says[row['check']]} in {share_of(row['rate']['value'])} of answers ({counts})")
     return f"broken instructions: {listed(named, len(rows))}"
 
 

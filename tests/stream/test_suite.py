@@ -119,6 +119,13 @@ def test_whatever_decides_scores_changes_the_fingerprint() -> None:
     assert len({parse_suite(text).fingerprint for text in ["", *OTHER]}) == len(OTHER) + 1
 
 
+def test_an_instruction_in_the_words_of_the_prompt_moves_no_score() -> None:
+    block = '[[checks]]\ncheck = "citation.required"\n'
+    said = parse_suite(f'{block}says = "Cite what you use."')
+    assert said.fingerprint == parse_suite(block).fingerprint
+    assert said.checks[0].says == "Cite what you use."
+
+
 def test_a_check_whose_meaning_changed_changes_the_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
     before = Suite().fingerprint
     check = next(check for _, check in Suite().parsed_checks if isinstance(check, MaxConsecutive))

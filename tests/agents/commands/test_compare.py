@@ -293,3 +293,18 @@ def test_a_build_does_not_pass_where_nothing_is_left_to_score(tmp_path: Path) ->
     assert "Nothing is left in" in done.stdout
     backwards = CliRunner().invoke(turnsignal, ["compare", *map(str, sides[::-1]), "--fail-if-worse", "any"])
     assert backwards.exit_code == 0, backwards.output
+
+
+def test_compliance_with_other_checks_is_neither_better_nor_worse(directory: Path) -> None:
+    checks = '[[checks]]\ncheck = "citation.required"\n'
+    (directory / "fewer.toml").write_text(checks)
+    (directory / "more.toml").write_text(
+        f'{checks}[[checks]]\ncheck = "length.number_words(at_most=60)"\nsays = "Use 60 words at most."\n'
+    )
+    suites = [f"--suite={directory / name}.toml" for name in ("fewer", "more")]
+    how = [f"--out={directory / 'checks'}", "--fail-if-worse", "all"]
+    done = CliRunner().invoke(turnsignal, ["compare", str(directory / "turns.jsonl.gz"), *suites, *how])
+    text = " ".join(done.output.split())
+    assert done.exit_code == 0, text
+    assert "With more changed: compliance −0." in text
+    assert "only in more: length.number_words(at_most=60) “Use 60 words at most.” (broken in " in text

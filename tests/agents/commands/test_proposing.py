@@ -89,6 +89,7 @@ def test_sentences_in_comments_stay_in_comments() -> None:
         'name = "n"',
         "[[checks]]",
         'check = "punctuation.no_comma"',
+        'says = "No commas."',
     ]
     assert all(sign.isprintable() or sign == "\n" for sign in text)
 
@@ -146,9 +147,10 @@ def test_the_command_writes_a_suite_that_the_check_command_accepts(tmp_path: Pat
     checked = CliRunner().invoke(turnsignal, ["suite", "check", str(out)])
     assert f"{out}: OK. Suite support, " in checked.output
     blocks = out.read_text()
-    assert '# Use Slack mrkdwn formatting and at most 3 sentences.\n[[checks]]\ncheck = "platform.slack"\n' in blocks
+    slack = 'says = "Use Slack mrkdwn formatting and at most 3 sentences."\nplatforms = ["slack"]\n'
+    assert f'[[checks]]\ncheck = "platform.slack"\n{slack}' in blocks
     assert (
-        '# check = "length.number_sentences(at_most=3,skip_markers=true)"\n# platforms = ["slack"]' in blocks
+        '# check = "length.number_sentences(at_most=3,skip_markers=true)"\n# says = "Use Slack' in blocks
     )  # the question is prescribed
     assert "# - Answer from the retrieved documents only." in blocks
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from turnsignal.stream.reports.review import ADVICE, Review
+from turnsignal.stream.reports.review import ADVICE, Review, instructions
 from turnsignal.stream.statistics.intervals import Clusters
 
 
@@ -14,7 +14,7 @@ def verdict(applicable: int, fails: int, good_fails: int, *, usual: float = 0.6,
     for i in range(n):
         failed = [("rule", 1, int(i < good_fails))] if i < fails else []
         review.add(1, int(i < usual * n), failed)
-    (row,) = review.rows({"rule": passed}, 30)
+    (row,) = review.rows({"rule": passed}, {}, 30)
     assert row["advice"] == ADVICE[row["verdict"]]
     return row["verdict"]
 
@@ -47,7 +47,7 @@ def test_many_fails_in_few_conversations_are_few() -> None:
     for _ in range(10):
         passed.add(20, 10)
         review.add(20, 12, [("rule", 10, 10)])
-    (row,) = review.rows({"rule": passed}, 30)
+    (row,) = review.rows({"rule": passed}, {}, 30)
     assert (row["fails"], row["verdict"]) == (100, "too few to say")
     assert row["why"] == "n too small: 10 < 30 conversations with a failing answer"
 
@@ -60,3 +60,10 @@ def test_parts_merge_into_the_whole() -> None:
     whole.add(3, 2, [("rule", 1, 1)])
     whole.add(1, 0, [("rule", 1, 0)])
     assert one == whole
+
+
+def test_a_check_is_named_in_the_words_of_the_prompt_where_the_suite_has_them() -> None:
+    passed = Clusters()
+    passed.add(2, 1)
+    rows = Review().rows({"a": passed, "b": passed}, {"a": "Never name\x1b[31m prices. " + "x" * 90}, 30)
+    assert instructions({"review": rows}) == {"a": "“Never name�[31m prices. " + "x" * 55 + "…”", "b": "b"}
