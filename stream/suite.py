@@ -118,8 +118,9 @@ class RetrievalPart(_SuitePart):
 class CheckPart(_SuitePart):
     """One instruction: the check's name, its weight, and whom it binds (empty: everybody).
 
-    says: the instruction in the prompt's words, which reports show beside the name; it moves no score. For a check of your own in Python also version, to be raised when your function changes, as we cannot see that; and
-    timeout, for one call.
+    says: the instruction in the prompt's words, which reports show beside the name; it moves no score. For a check of
+    your own in Python also version, to be raised when your function changes, as we cannot see that; and timeout, for
+    one call.
     """
 
     check: CheckName

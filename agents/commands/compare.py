@@ -1,12 +1,12 @@
 """`turnsignal compare …`: the same turns under two suites, two replays of them, or two systems asked the same."""
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from turnsignal.agents.commands.failing import FAIL_IF_WORSE, end_as_not_known, end_as_worse, named_scores
 from turnsignal.agents.commands.options import (
     FORMAT,
     JSON,
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from turnsignal.agents.files.recognising import HowToRead
     from turnsignal.agents.replaying.result import ReplayResult
 
-ANY = ("any", "all")  #: either means that none of them may be worse
 _SIDES = 2
 
 
@@ -48,7 +47,7 @@ _SIDES = 2
 )
 @click.option("--primary", help="The score that it is about: half of the promise is kept for it.  [of the last suite]")
 @click.option(
-    "--fail-if-worse",
+    FAIL_IF_WORSE,
     metavar="SCORES",
     help="End with 3 when one of these (any: of all) is worse, with 4 when there are too few to tell; for a build.",
 )
@@ -92,7 +91,6 @@ def compare(
     first, or the primary score is users', who write the same whatever they are answered; 1 when the replays are not of
     the same turns.
     """
-    from turnsignal.agents.process.exits import EXIT_TOO_FEW, EXIT_WORSE
     from turnsignal.agents.replaying.comparing import compare_results, compare_systems, count_cut
     from turnsignal.agents.report.comparison import describe_too_few, format_comparison
     from turnsignal.agents.report.tables import print_lines
@@ -140,18 +138,13 @@ def compare(
             days = "" if needed.days is None else f", {needed.days:,.1f} days of this traffic"
             click.echo(f"To name a change of {plan:g} in {name}: {needed.conversations:,} conversations{days}.")
     figures = comparison["figures"]
-    if worse := [name for name in wanted if name in figures and figures[name]["verdict"] == "worse"]:
-        click.echo(f"Worse: {', '.join(worse)}.", err=True)
-        sys.exit(EXIT_WORSE)
-    if fail_if_worse is not None and (few := _too_few(wanted, comparison)) is not None:
-        click.echo(f"Not known whether it is worse: {describe_too_few(comparison, few)}.", err=True)
-        sys.exit(EXIT_TOO_FEW)
-    if lost := _lost(wanted, comparison):
-        click.echo(f"Not known whether it is worse: nothing is left to score by {', '.join(lost)}.", err=True)
-        sys.exit(EXIT_TOO_FEW)
-    if fail_if_worse is not None and comparison["lacking"]:
-        click.echo(f"Not known whether it is worse: {comparison['lacking']}.", err=True)
-        sys.exit(EXIT_TOO_FEW)
+    if fail_if_worse is None:
+        return
+    end_as_worse(name for name in wanted if name in figures and figures[name]["verdict"] == "worse")
+    few, lost = _too_few(wanted, comparison), _lost(wanted, comparison)
+    end_as_not_known("" if few is None else describe_too_few(comparison, few))
+    end_as_not_known(f"nothing is left to score by {', '.join(lost)}" if lost else "")
+    end_as_not_known(comparison["lacking"])
 
 
 def _sides(
@@ -234,18 +227,8 @@ def _wanted(text: str | None, comparison: Mapping[str, Any]) -> list[str]:
         return []
     from turnsignal.stream.statistics.directions import PRIMARIES
 
-    figures = comparison["figures"]
-    if text.strip() in ANY:
-        return list(figures)
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    known_names = {*figures, *comparison["not_compared"], *PRIMARIES}  # of the last, some need whole conversations
-    unknown = [name for name in names if name not in known_names]
-    if unknown or not names:
-        known = ", ".join(figures)
-        got = repr(unknown[0]) if unknown else "none"
-        msg = f"--fail-if-worse: expected scores that both replays have ({known}), or any; got {got}"
-        raise click.UsageError(msg)
-    return names
+    known = {*comparison["not_compared"], *PRIMARIES}  # of the last, some need whole conversations
+    return named_scores(text, comparison["figures"], known, "both replays have")
 
 
 def _lost(wanted: list[str], comparison: Mapping[str, Any]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from turnsignal.agents.commands.failing import FAIL_IF_WORSE, end_by_releases
 from turnsignal.agents.commands.options import (
     FEEDBACK,
     FILE,
@@ -64,6 +65,12 @@ _NO_FILES = "expected files of turns (.jsonl, .jsonl.gz), got none; --sample nee
     metavar="TIME",
     help="When a release came, 2026-11-24T14:00, UTC: tells answers without a version apart; repeatable.",
 )
+@click.option(
+    FAIL_IF_WORSE,
+    metavar="SCORES",
+    help="End with 3 when one of these (any: of all) is worse in an assistant's newest release, with 4 when there are"
+    " too few to tell; for a build or cron.",
+)
 @click.option("--alerts", is_flag=True, help="Say when an alert would have fired and why, and where none could.")
 @click.option("--decisions", type=FILE, help="For --alerts: what operators decided (`turnsignal export decisions`).")
 @click.option("--resume", is_flag=True, help="Go on where an interrupted run of the same with --resume left off.")
@@ -90,6 +97,7 @@ def replay(
     whole_conversations: bool,
     baseline: str | None,
     released: tuple[str, ...],
+    fail_if_worse: str | None,
     alerts: bool,
     decisions: Path | None,
     resume: bool,
@@ -176,6 +184,7 @@ def replay(
     end_by_cut(imported.reports)
     read += read_feedback
     end_by_rejected(sum(summary["dead_letters"].values()), read, max_rejected)
+    end_by_releases(fail_if_worse, result.summary)
 
 
 def _size(turns: "Sequence[TurnFile]", feedback: tuple[Path, ...], verdicts: tuple[Path, ...]) -> int:

@@ -65,9 +65,9 @@ class PairedScores:
 
     rows: pairs of them; exchanges: those of which both sides have scored the answer; an exchange has several rows;
     same_suite: whether both sides were scored by the same: then what only one of them has a value for was lost, or
-    gained, and is no matter of the suites; same_checks: whether their instruction checks are the same; missing: cases that only one side has; unheard: why users say nothing of
-    either side; limit: that users of one side ran into one; first_answers: of both sides, where they answered
-    differently; moved: what moved most.
+    gained, and is no matter of the suites; same_checks: whether their instruction checks are the same; missing: cases
+    that only one side has; unheard: why users say nothing of either side; limit: that users of one side ran into one;
+    first_answers: of both sides, where they answered differently; moved: what moved most.
     """
 
     def __init__(

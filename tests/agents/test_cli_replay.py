@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.files.reading import MAX_LINE, Recording, read_lines
+from turnsignal.agents.files.sample import write_sample
 from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream.errors import ConfigError, Refused, TurnsignalError
 from turnsignal.stream.records.decisions import ACCEPT, Decision
@@ -31,6 +32,12 @@ def traffic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("traffic") / "turns.jsonl"
     path.write_bytes(b"\n".join(values) + b"\n")
     return path
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample: v3 retrieves worse in all three assistants, and nothing else."""
+    return write_sample(tmp_path_factory.mktemp("sample"))
 
 
 def results(directory: Path) -> list[bytes]:
@@ -368,3 +375,32 @@ def test_conversations_that_are_said_to_be_whole_are_compared_though_the_recordi
     assert compared == [[], [("v1", "v2")], [("v2", "v1")]]
     done = CliRunner().invoke(turnsignal, ["replay", str(path), "--baseline", "v3", "--out", str(tmp_path / "out")])
     assert str(done.exception) == "baseline: expected one of v1, v2; got 'v3'"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("scores", "code", "words"),
+    [
+        ("nDCG@5, cited", 3, "Worse: nDCG@5 of billing v3, nDCG@5 of search v3, nDCG@5 of support v3."),
+        ("any", 3, "Worse: nDCG@5 of billing v3, nDCG@10 of billing v3,"),
+        ("follow_up", 0, ""),
+        ("table.cells", 4, "billing v3 has too few conversations with table.cells"),
+        ("ndcg", 2, "--fail-if-worse: expected scores that releases are compared by (resolved,"),
+    ],
+)
+def test_a_replay_fails_where_a_newest_release_is_worse_in_what_it_is_asked_for(
+    sample: Path, tmp_path: Path, scores: str, code: int, words: str
+) -> None:
+    how = ["replay", str(sample), "--out", str(tmp_path), "--fail-if-worse", scores]
+    done = CliRunner().invoke(turnsignal, how)
+    assert done.exit_code == code, done.output
+    assert words in " ".join(done.stderr.split())
+
+
+def test_a_replay_of_one_release_knows_nothing_of_worse(tmp_path: Path) -> None:
+    knobs = Traffic(seed=5, turns=60, rate=1.0, versions=("v1",))
+    (tmp_path / "turns.jsonl").write_bytes(b"\n".join(one.value for one in simulate(knobs) if one.value is not None))
+    how = ["replay", str(tmp_path / "turns.jsonl"), "--out", str(tmp_path / "out"), "--fail-if-worse", "any"]
+    done = CliRunner().invoke(turnsignal, how)
+    assert done.exit_code == 4
+    assert "Not known whether it is worse: no assistant has two releases." in done.stderr

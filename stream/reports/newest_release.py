@@ -1,0 +1,56 @@
+"""Newest release: of each assistant what its last comparison says, for a build that asks whether it got worse."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from turnsignal.stream.text.counts import listed
+
+_NAMED = 5  # scores that a sentence names
+
+
+class NewestRelease(NamedTuple):
+    """The newest release of an assistant.
+
+    name: assistant and version; verdicts: of each figure by which it was compared; why_not: why it was not.
+    """
+
+    name: str
+    verdicts: Mapping[str, str]
+    why_not: str = ""
+
+    def not_known(self, wanted: Sequence[str]) -> str:
+        """Say why nobody can tell whether one of these figures is worse; "" where one can."""
+        if self.why_not:
+            return f"{self.name} has {self.why_not}"
+        lacking = [name for name in wanted if name not in self.verdicts]
+        return f"{self.name} has too few conversations with {listed(lacking[:_NAMED], len(lacking))}" if lacking else ""
+
+
+def newest_releases(summary: Mapping[str, Any]) -> list[NewestRelease]:
+    """Return the newest release of each assistant that has several, by the summary of a replay.
+
+    Of those that answer side by side, it is the one that was tried against the baseline.
+    """
+    by_assistant: dict[str, list[Mapping[str, Any]]] = {}
+    for row in summary["quality"]:
+        by_assistant.setdefault(row["assistant"], []).append(row)
+    return [_newest(rows, summary) for rows in by_assistant.values() if len(rows) > 1]
+
+
+def _newest(rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]) -> NewestRelease:
+    newest = max(rows, key=lambda row: (row.get("first") is not None, row.get("first") or 0.0))
+    assistant, version = newest["assistant"], newest["version"]
+    compared = [
+        row
+        for row in summary["comparisons"]
+        if row["assistant"] == assistant and version in (row["before"], row["after"])
+    ]
+    if not compared:
+        return NewestRelease(_name(assistant, version), {}, newest.get("not_compared", "no release to compare it with"))
+    last = compared[-1]
+    verdicts = {name: delta["verdict"] for name, delta in last["deltas"].items()}
+    return NewestRelease(_name(assistant, last["after"]), verdicts)
+
+
+def _name(assistant: str, version: str | None) -> str:
+    return f"{assistant} {version or '(no version)'}"

@@ -1,0 +1,43 @@
+"""A build asks whether the newest release of each assistant is worse: older ones do not answer for it."""
+
+from typing import Any
+
+from turnsignal.stream.reports.newest_release import NewestRelease, newest_releases
+
+
+def summary(*releases: tuple[str, str, float], compared: tuple[tuple[str, str, str, str], ...]) -> dict[str, Any]:
+    """Releases as (assistant, version, first), comparisons as (assistant, before, after, verdict of `cited`)."""
+    return {
+        "quality": [
+            {"assistant": assistant, "version": version, "first": first, "not_compared": "3 whole conversations"}
+            for assistant, version, first in releases
+        ],
+        "comparisons": [
+            {"assistant": assistant, "before": before, "after": after, "deltas": {"cited": {"verdict": verdict}}}
+            for assistant, before, after, verdict in compared
+        ],
+    }
+
+
+def test_a_release_that_was_mended_is_not_failed_for_the_one_before_it() -> None:
+    releases = ("a", "v1", 1.0), ("a", "v2", 2.0), ("a", "v3", 3.0)
+    compared = ("a", "v1", "v2", "worse"), ("a", "v2", "v3", "better")
+    assert newest_releases(summary(*releases, compared=compared)) == [NewestRelease("a v3", {"cited": "better"})]
+
+
+def test_of_two_that_answer_side_by_side_the_one_that_is_tried_counts() -> None:
+    releases = ("a", "canary", 1.0), ("a", "main", 1.5)
+    found = newest_releases(summary(*releases, compared=(("a", "main", "canary", "worse"),)))
+    assert found == [NewestRelease("a canary", {"cited": "worse"})]
+
+
+def test_a_newest_release_with_too_little_is_not_known() -> None:
+    releases = ("a", "v1", 1.0), ("a", "v2", 2.0), ("a", "v3", 3.0), ("b", "v1", 1.0)
+    (one,) = newest_releases(summary(*releases, compared=(("a", "v1", "v2", "worse"),)))
+    assert one.not_known([]) == "a v3 has 3 whole conversations"
+
+
+def test_a_score_that_too_few_conversations_have_is_not_known() -> None:
+    one = NewestRelease("a v2", {"cited": "no difference shown"})
+    assert (one.not_known(["cited"]), one.not_known([])) == ("", "")
+    assert one.not_known(["cited", "vote"]) == "a v2 has too few conversations with vote"
