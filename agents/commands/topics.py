@@ -11,6 +11,7 @@ from turnsignal.agents.commands.options import JSON, open_console, print_json, r
 from turnsignal.agents.commands.suggestions import SuggestingGroup
 from turnsignal.agents.process.exits import EXIT_FAILED
 from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.text.counts import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +91,7 @@ def update(*, dry_run: bool, as_json: bool) -> None:
 def show(*, as_json: bool) -> None:
     """Show every topic beside what the settings want, and the access rights that a worker needs.
 
-    Exit code 1 when a topic is absent.
+    Exit code 1 when a topic is absent, or this user may not see it.
     """
     from turnsignal.agents.kafka.topics import describe_topics
 
@@ -101,7 +102,8 @@ def show(*, as_json: bool) -> None:
     else:
         _show_tables(settings, described)
     if absent := [topic.name for topic in described if not topic.partitions]:
-        click.echo(f"{len(absent)} topics are absent: make them with `turnsignal topics create`.", err=True)
+        which = f"{count_of(len(absent), 'topic')} absent, or not to be seen by this user (DESCRIBE)"
+        click.echo(f"{which}: `turnsignal topics create` makes what is absent.", err=True)
         raise SystemExit(EXIT_FAILED)
 
 
