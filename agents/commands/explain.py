@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -36,7 +36,11 @@ from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.replay import Indexer, Recorded, Replay
 from turnsignal.stream.suite import Suite, load_suite
 
+if TYPE_CHECKING:
+    from confluent_kafka import Message
+
 _TEXT, _TEXT_LINES = 1_000, 30  #: characters and lines of a text that are shown
+_WITHHELD = "(not shown: to be forgotten)"
 _ON_ITS_PAGE = ("kept", "other_rows", "not_kept")
 
 
@@ -177,9 +181,7 @@ def from_kafka(settings: Settings, conversation_id: str) -> StoredConversation:
     """
     stored = StoredConversation(conversation_id)
     names, key = topic_names(settings.prefix), conversation_id.encode("utf-8", "replace")
-    stored.turns = [
-        turn for turn in _read_topic(settings, names["turns"], key, stored) if isinstance(turn.get("text"), str)
-    ]
+    stored.turns = _kept_turns(settings, names, key, stored)
     stored.rows = list(_read_topic(settings, names["scores"], key, stored))
     stored.queued = [
         {name: exchange.get(name) for name in ("turn_id", "stage", "row")}
@@ -206,20 +208,46 @@ def _suite_in_force(settings: Settings, stored: StoredConversation) -> Suite | N
         return None
 
 
+def _kept_turns(
+    settings: Settings, names: Mapping[str, str], key: bytes, stored: StoredConversation
+) -> list[Mapping[str, Any]]:
+    """Return the turns on the topic, without the texts of those that were there when somebody asked to forget them."""
+    asked = max((message.timestamp()[1] for message in _messages(settings, names["forget"], key, stored)), default=0)
+    if asked:
+        stored.notes.append(
+            f"asked at {_show_time(asked / 1000)} to be forgotten: texts from before that are not shown, though they"
+            " stay on the broker until its topics expire (`turnsignal forget` says when)"
+        )
+    return [
+        turn | ({"text": _WITHHELD} if message.timestamp()[1] <= asked else {})
+        for message in _messages(settings, names["turns"], key, stored)
+        if (turn := _object(message)) is not None and isinstance(turn.get("text"), str)
+    ]
+
+
 def _read_topic(settings: Settings, topic: str, key: bytes, stored: StoredConversation) -> Iterator[Mapping[str, Any]]:
     """Give the committed JSON objects under a key, from the beginning of its partition to its present end."""
+    rows = map(_object, _messages(settings, topic, key, stored))
+    return (row for row in rows if row is not None)
+
+
+def _object(message: "Message") -> dict[str, Any] | None:
+    with contextlib.suppress(orjson.JSONDecodeError):
+        row = orjson.loads(message.value() or b"")
+        if isinstance(row, dict):
+            return row
+    return None
+
+
+def _messages(settings: Settings, topic: str, key: bytes, stored: StoredConversation) -> Iterator["Message"]:
+    """Give the committed messages under a key, from the beginning of its partition to its present end."""
     from turnsignal.agents.kafka.logs import find_log, read_log
 
     try:
         log = find_log(settings, topic)
         number = partition_for(key, len(log))
         for messages in read_log(settings, topic, {number: log[number]}, committed=True):
-            for message in messages:
-                if message.key() == key and message.value():
-                    with contextlib.suppress(orjson.JSONDecodeError):
-                        row = orjson.loads(message.value())
-                        if isinstance(row, dict):
-                            yield row
+            yield from (message for message in messages if message.key() == key)
     except TurnsignalError as error:
         stored.notes.append(f"{error}; what is shown may be incomplete")
 

@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 
 from tests.kafka.faults.oracle import Kept, read_topic
 from turnsignal.agents.cli import turnsignal
+from turnsignal.agents.commands.explain import explain, from_kafka
 from turnsignal.agents.kafka.forgetting import find_conversations, list_remains, send_requests
 from turnsignal.agents.kafka.topics import Altered, create_topics, describe_topics, topic_names, update_topics
 from turnsignal.agents.settings import Settings
@@ -91,6 +92,22 @@ def test_a_users_conversations_are_found_by_their_turns(fresh_topics: Settings) 
     assert send_requests(fresh_topics, found.conversations) == 3
     asked = read_topic(fresh_topics, topic_names(fresh_topics.prefix)["forget"])
     assert sorted(record.key or b"" for records in asked.values() for record in records) == [b"c-1", b"c-3", b"c-4"]
+
+
+def test_who_asked_to_be_forgotten_is_not_shown_though_the_topic_still_has_the_texts(fresh_topics: Settings) -> None:
+    names, producer = topic_names(fresh_topics.prefix), Producer(fresh_topics.producer() | {"enable.idempotence": True})
+    producer.produce(names["turns"], turn("c-1", "t1"), b"c-1", timestamp=1_000)
+    producer.flush()
+    send_requests(fresh_topics, ["c-1"])
+    producer.produce(names["turns"], turn("c-1", "t2", text="I am back"), b"c-1", timestamp=int(2e12))
+    producer.produce(names["turns"], turn("c-2", "t1"), b"c-2", timestamp=1_000)
+    producer.flush()
+    shown = "\n".join(explain(from_kafka(fresh_topics, "c-1")))
+    assert TEXT.decode() not in shown
+    assert "(not shown: to be forgotten)" in shown
+    assert "I am back" in shown
+    assert "to be forgotten: texts from before that are not shown" in shown
+    assert TEXT.decode() in "\n".join(explain(from_kafka(fresh_topics, "c-2")))
 
 
 def test_what_remains_is_told_by_the_brokers_own_settings(fresh_topics: Settings) -> None:
