@@ -21,8 +21,10 @@ _HELPED, _MORE, _OFFER, _DEAL, _ENDING, _RATING = range(len(_KINDS))
 #: one set of all, since a pass over a question takes as long as the search for one kind
 _QUESTIONS = Patterns(["|".join(TABLE["closing"][kind]) for kind in _KINDS], few=True)
 _INVITING = Patterns(["|".join(TABLE["closing"]["inviting"])], few=True)
+_CHECKING_IN = Patterns(["|".join(TABLE["closing"]["checking_in"])], few=True)
 _CHOICE = re2.compile("|".join(TABLE["closing"]["choice"]).encode(), options())
 _QUESTION = 120  #: characters that a question has at most
+_NUDGE = 240  #: characters that a message has at most that only comes back to an earlier one
 _ANSWER = 20  #: characters before the last question that may be an answer
 
 
@@ -43,6 +45,17 @@ def asks_whether_it_helped(end: str) -> bool:
     """
     kinds = _last_question(end).kinds
     return _HELPED in kinds and _MORE not in kinds
+
+
+def checks_in(answer: str) -> bool:
+    """Say whether an answer is none, but comes back to an earlier one, and asks whether that served.
+
+    >>> checks_in("Hello, just checking in: did that help?"), checks_in("Press Reset. Did that help?")
+    (True, False)
+    """
+    if len(answer) > _NUDGE or not asks_whether_it_helped(answer):
+        return False
+    return bool(_CHECKING_IN.match(answer.casefold().replace("’", "'").encode("utf-8", "replace")))
 
 
 def asks_for_more(end: str) -> bool:

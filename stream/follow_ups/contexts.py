@@ -14,6 +14,7 @@ from turnsignal.stream.follow_ups.closings import (
     asks_to_end,
     asks_to_rate,
     asks_whether_it_helped,
+    checks_in,
     ends_asking,
     offers,
 )
@@ -58,6 +59,7 @@ _OWN = frozenset(("my", "our"))
 #: Words by which a follow-up begins to speak of what the assistant did, and of the answer; and what may stand before.
 _OF_ASSISTANTS = frozenset(("you", "you're", "your"))
 _OF_ANSWERS = _OF_ASSISTANTS | {"that", "that's", "thats", "this", "these", "those", "it", "it's", "its", "still"}
+_HELD = _OF_ASSISTANTS | {"answer", "answers", "yours"}  #: with one of these, a mistake is not the user's own
 _NAYS = ("no", "nah")
 _STEM = 5  #: letters that two forms of a word share
 _MANY = 6  #: words with a subject, from which on one that is shared may be so by chance
@@ -92,6 +94,7 @@ def with_all_letters(pattern: str) -> str:
 
 _REMARK = {name: expanded(patterns, TABLE["words"]) for name, patterns in TABLE["remark"].items()}
 _HARMLESS = re2.compile(_REMARK["harmless"].encode(), options())
+_RESTATED = re2.compile(with_all_letters(_REMARK["restated"]).encode(), options())
 _ANNOUNCED = re2.compile(with_all_letters(_REMARK["announced"]).encode(), options())
 #: What a follow-up may remark; the place in this tuple is the place in the set.
 _DENIED, _ADVERSE, _NEGATED = range(3)
@@ -113,11 +116,16 @@ class Context:
         return True
 
     def asked(self) -> bool:
-        """The response ended in a question, and not in one that it asks of whatever it answered ("did that help?")."""
+        """The response ended in a question, and not in one that it asks of whatever it answered ("did that help?").
+
+        Nor in "correct?". Who comes back the day after, and asks whether it helped, asks.
+        """
         tail = self._end()
         if _ASKED not in tail or _CONFIRM in tail:
             return False
-        return not (self.checked() or (self._comments() and self.parting()))
+        if self.checked():
+            return checks_in(self._exchange.response)
+        return not (self._comments() and self.parting())
 
     def unasked(self) -> bool:
         """The response did not end in a question (else "no" answers it and rejects nothing)."""
@@ -249,6 +257,16 @@ class Context:
     def settled(self) -> bool:
         """Nothing in the follow-up is denied, adverse or negated."""
         return not self._remarked()
+
+    def owned(self) -> bool:
+        """Like succeeded, asks for nothing anew ([remark]), and speaks of no assistant: a mistake is the user's own."""
+        if not self.succeeded() or not _HELD.isdisjoint(words_of(self._follow_up)):
+            return False
+        return _RESTATED.search(encode(self._follow_up)) is None
+
+    def righted(self) -> bool:
+        """Like owned, and nothing in it is negated."""
+        return self.owned() and _NEGATED not in self._remarked()
 
     def stating(self) -> bool:
         """The follow-up asks nothing, whatever the response ended in: no question mark, no question word in front."""
@@ -466,6 +484,8 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "denied": Context.denied,
     "content": Context.content,
     "succeeded": Context.succeeded,
+    "owned": Context.owned,
+    "righted": Context.righted,
     "unopposed": Context.unopposed,
     "settled": Context.settled,
     "told": Context.stating,

@@ -1,7 +1,8 @@
 """Overlapping articles: those that are nearly alike, and those that are cited in turn for the same questions.
 
 Where two articles say the same, whoever picks one of them is right and the labels say otherwise: such pairs are to be
-merged, or both to be labelled. It takes no labels to find them. Alike: the cosine of their words, weighted by how few
+merged, or both to be labelled. It takes no labels to find them. In turn: for two questions or more, each in a fifth of
+their answers, as a wrong article now and then is a mistake and no overlap. Alike: the cosine of their words, weighted by how few
 articles have them (TF-IDF).
 """
 
@@ -27,7 +28,8 @@ _QUESTIONS = 2  #: from which on a pair that is cited in turn is named: one ques
 
 _TEXT = 4_000  # characters of an article
 _QUESTION = 160  # characters
-_CITED = 5  # different articles of one question
+_CITED = 10  # different articles of one question
+_OFTEN = 0.2  # of a question's answers that an article is cited in, from which on that is no mistake
 _TOGETHER = 100  # articles that are compared with all at a time: where all are alike, each has a cosine with each
 _NO_LIBRARY = "scikit-learn is not installed; try, in your clone: make .venv/.report"
 
@@ -38,7 +40,7 @@ class ArticleOverlap:
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
         self._beyond: set[int] = set()  # hashes of ids whose texts are not kept
-        self._cited: OrderedDict[str, list[str]] = OrderedDict()
+        self._cited: OrderedDict[str, dict[str, int]] = OrderedDict()  # question → article → answers that cite it alone
 
     def add(self, question: str, cited: Sequence[str], documents: Sequence[Document]) -> None:
         """Take in one answer."""
@@ -50,9 +52,9 @@ class ArticleOverlap:
                     self._beyond.add(hash(document.doc_id))
         asked = " ".join(words_of(question[:_QUESTION].casefold()))
         if asked and len(cited) == 1:
-            before = self._cited.setdefault(asked, [])
-            if cited[0] not in before and len(before) < _CITED:
-                before.append(cited[0])
+            before = self._cited.setdefault(asked, {})
+            if cited[0] in before or len(before) < _CITED:
+                before[cited[0]] = before.get(cited[0], 0) + 1
             if len(self._cited) > MOST_QUESTIONS:
                 self._cited.popitem(last=False)
 
@@ -64,8 +66,9 @@ class ArticleOverlap:
         if not self._texts and not self._cited:
             return None
         in_turn: Counter[tuple[str, str]] = Counter()
-        for articles in self._cited.values():
-            in_turn.update(combinations(sorted(articles), 2))
+        for answers in self._cited.values():
+            least = _OFTEN * sum(answers.values())
+            in_turn.update(combinations(sorted(article for article, n in answers.items() if n >= least), 2))
         alike, reason = self._alike()
         return {
             "articles": len(self._texts),

@@ -90,6 +90,8 @@ class TrafficReport:
             self._hear(turn)
         elif turn.role == "assistant":
             self._take_answer(turn)
+            if turn.retrieved:
+                self._remember(turn)
 
     def _hear(self, turn: Turn) -> None:
         known = len(self.answers.conversations)
@@ -135,12 +137,14 @@ class TrafficReport:
         self._take_labelled(turn, truth, question, signals, citations)
 
     def _read_citations(self, turn: Turn) -> Citations:
-        earlier = self._earlier.pop(turn.conversation_id, b"")
-        response = Response(turn.text, turn.retrieved, self._read, turn.platform, None, turn.metadata, earlier)
-        self._earlier[turn.conversation_id] = remember(earlier, turn.retrieved)
+        earlier = self._earlier.get(turn.conversation_id, b"")
+        return Response(turn.text, turn.retrieved, self._read, turn.platform, None, turn.metadata, earlier).citations
+
+    def _remember(self, turn: Turn) -> None:
+        """Keep what an answer retrieved, counted or not, as live scoring does."""
+        self._earlier[turn.conversation_id] = remember(self._earlier.pop(turn.conversation_id, b""), turn.retrieved)
         if len(self._earlier) > _OPEN:
             self._earlier.popitem(last=False)
-        return response.citations
 
     def _take_labelled(self, turn: Turn, truth: Truth, question: str, signals: Signals, citations: Citations) -> None:
         self.with_truth += 1

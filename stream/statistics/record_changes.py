@@ -302,6 +302,7 @@ def _resumed(beside: Mapping[str, Difference], clarified: float) -> RecordChange
     why = f"{by:.0%} {more(later)} questions come when their conversation had been idle"
     read = dict.fromkeys((FOLLOW_UP, FOLLOW_UP_PRECISION), _OF_REPLIES * by * (clarified + _READ_AS_GOOD))
     most = {**dict.fromkeys(BY_CONVERSATION, 1.0), **read, CLARIFICATION_FREE: _OF_REPLIES * by * clarified}
+    most[WITH_DOCUMENTS] = _OF_REPLIES * by  # who replies to "did it work out?" of the day after needs none
     note = note_of(later, f"{why}: does a user's thread count as one conversation?")
     return RecordChange(why, most, note, by_chance=True)
 

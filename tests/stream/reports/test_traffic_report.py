@@ -161,6 +161,11 @@ def test_articles_that_are_cited_in_turn_for_two_questions_are_named_without_any
     assert "No articles" not in describe_overlap(made["overlap"])
 
 
+def test_an_article_that_is_cited_by_mistake_now_and_then_overlaps_with_none() -> None:
+    assert twice(*["old"] * 9, "new")["overlap"]["in_turn"] == []
+    assert twice(*["old"] * 4, "new")["overlap"]["in_turn"] == [{"articles": ["new", "old"], "questions": 2}]
+
+
 def test_a_question_that_goes_on_from_another_is_not_the_same_elsewhere() -> None:
     made = conversations("How exactly?", "old", "new", opening="Hello, when is it paid back?")
     assert made["overlap"]["in_turn"] == []
