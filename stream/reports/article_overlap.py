@@ -2,8 +2,8 @@
 
 Where two articles say the same, whoever picks one of them is right and the labels say otherwise: such pairs are to be
 merged, or both to be labelled. It takes no labels to find them. In turn: for two questions or more, each in a fifth of
-their answers, as a wrong article now and then is a mistake and no overlap. Alike: the cosine of their words, weighted by how few
-articles have them (TF-IDF).
+their answers, as a wrong article now and then is a mistake and no overlap. Alike: the cosine of their words, weighted
+by how few articles have them (TF-IDF).
 """
 
 from collections import Counter, OrderedDict

@@ -38,6 +38,7 @@ from turnsignal.stream.statistics.directions import (
     CITATIONS,
     CITES_ALL,
     CITES_EARLIER,
+    CITES_LAST,
     CITES_TOP,
     COMPLAINED,
     DOCUMENTS,
@@ -224,6 +225,8 @@ class AnswerReader:
                 figures[CITES_ALL] = WASTED in scored.scorers and not scored.values[scored.scorers.index(WASTED)]
                 if scored.cited:
                     figures[CITES_TOP] = scored.cited == tuple(range(1, len(scored.cited) + 1))
+            if scored.cited and len(turn.retrieved) > 2:
+                figures[CITES_LAST] = scored.cited[0] == 1 + len(turn.retrieved) - len(scored.cited)
         fits = match_languages(state.kept, turn.time, turn.text).value_of_answer
         if fits is not None:
             figures[SAME_LANGUAGE] = fits

@@ -42,6 +42,7 @@ from turnsignal.stream.statistics.conversation_length import ConversationLength
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     CHANGED,
+    CITES_LAST,
     CITES_TOP,
     DOCUMENTS,
     FAILED,
@@ -67,6 +68,7 @@ from turnsignal.stream.statistics.intervals import (
     mean_over_turns,
     of_one_turn,
 )
+from turnsignal.stream.statistics.other_order import put_last
 from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.statistics.rankings import RankingDoubts, cited_by_place, said_nothing, says_nothing
 from turnsignal.stream.statistics.record_changes import Circumstances, record_changes
@@ -194,9 +196,11 @@ class ReleasePair:
         row: dict[str, Any] = {"primary": primary if primary in differences else None}
         if traffic.shifted:
             row["shifted"], row["moved"] = traffic.shifted, traffic.parts
-        if unranked:
-            row["unranked"] = unranked
-        unranked_before = doubts.before or doubts.by_place
+        last = put_last(differences, beside, self._reader.ranked)
+        turned = ("", "") if last is None else (last.why, "") if beside[CITES_LAST].value > 0 else ("", last.why)
+        if unranked or turned[0]:
+            row["unranked"] = unranked or turned[0]
+        unranked_before = doubts.before or doubts.by_place or turned[1]
         if unranked_before and any(claimed[name].change == CHANGED for name in claimed.keys() & self._reader.ranked):
             row["unranked_before"] = unranked_before
         row["record"] = [change.note for change in changes if change.note]

@@ -28,6 +28,7 @@ MASKED = "masked_markers"  #: share of answers in which a part of a citation's m
 LISTED = "sources_listed"  #: share of answers out of documents that end with a list of sources, which cites nothing
 SORTED = "documents_sorted"  #: share of answers out of three documents or more that stand in the order of their ids
 LOWERED = "lower_case"  #: share of answers out of documents without a capital letter: a log lowers texts, and no ids
+CITES_LAST = "cites_last"  #: of answers that cite some of three documents or more: share that cites just the last ones
 CITES_EARLIER = "cites_earlier"  #: of answers with documents: share that cites those of earlier answers alone
 RECALLED = "begun_with_recall"  #: share of conversations whose first message says what was answered another time
 RESUMED = "resumed"  #: share of answers to a question that came when their conversation had been idle
@@ -53,6 +54,7 @@ OF_THE_RECORD = (
     RECALLED,
     INVITES,
     CITES_EARLIER,
+    CITES_LAST,
 )
 WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
 SAME_LANGUAGE = (
@@ -129,6 +131,7 @@ LEAST = {
     RECALLED: 0.03,
     INVITES: 0.1,
     CITES_EARLIER: 0.05,
+    CITES_LAST: 0.2,
     LOGGED_AGAIN: 0.05,
     ELSEWHERE: 0.1,
     ROUNDED: 0.1,

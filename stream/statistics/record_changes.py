@@ -40,7 +40,6 @@ from turnsignal.stream.statistics.directions import (
     RESUMED,
     RISE,
     ROUNDED,
-    SORTED,
     THANKED,
     UNANSWERED_OF_ALL,
     WITH_DOCUMENTS,
@@ -49,6 +48,7 @@ from turnsignal.stream.statistics.directions import (
 )
 from turnsignal.stream.statistics.intervals import Difference
 from turnsignal.stream.statistics.other_ids import Replaced, other_ids
+from turnsignal.stream.statistics.other_order import by_ids, put_last
 from turnsignal.stream.statistics.other_questions import other_questions
 from turnsignal.stream.statistics.promise import moved
 from turnsignal.stream.statistics.rankings import share_gone
@@ -124,7 +124,8 @@ def record_changes(
         _stamped(beside),
         _unmarked(beside, known.cut),
         _kept_out(deltas),
-        _sorted(beside, known.ranked),
+        by_ids(beside, known.ranked),
+        put_last(deltas, beside, known.ranked),
         _cites_earlier(beside),
         _resumed(beside, known.clarified),
         _unthanked(beside, known.clarified) if known.unthanked and apart is None else None,
@@ -282,15 +283,6 @@ def _cites_earlier(beside: Mapping[str, Difference]) -> RecordChange | None:
     why = f"{more(earlier)} answers cite only documents that an earlier answer of their conversation retrieved"
     note = note_of(earlier, f"{why}, {abs(earlier.value):.0%} of them: no ranking can be told of these")
     return RecordChange(why, {}, note)
-
-
-def _sorted(beside: Mapping[str, Difference], ranked: Collection[str]) -> RecordChange | None:
-    in_order = _change_of(SORTED, beside)
-    if in_order is None:
-        return None
-    why = f"{more(in_order)} answers have their documents in the order of the ids"
-    note = note_of(in_order, f"{why}, {abs(in_order.value):.0%} of them: is that the order in which they were found?")
-    return RecordChange(why, dict.fromkeys(ranked, 1.0), note)
 
 
 def _resumed(beside: Mapping[str, Difference], clarified: float) -> RecordChange | None:

@@ -24,7 +24,8 @@ def verdicts(
     expected: dict[str, Difference] | None = None,
     **beside: Difference,
 ) -> dict[str, str]:
-    known = Circumstances(words, expected or {}, (around, "hello!"), clarified=0.2, ranked=("nDCG@5",))
+    ranked = "nDCG@5", "nDCG(order=retrieval)@5"
+    known = Circumstances(words, expected or {}, (around, "hello!"), clarified=0.2, ranked=ranked)
     changes = record_changes(deltas, beside, known)
     return {name: one.change for name, one in claims(deltas, {}, "", 0.01, (), changes=changes).items()}
 
@@ -289,6 +290,16 @@ def test_documents_in_the_order_of_their_ids_are_in_no_order_of_a_search() -> No
     assert verdicts(deltas, documents_sorted=delta(0.1))["nDCG@5"] == "worse"
 
 
+def test_documents_that_are_put_last_on_purpose_are_ranked_as_before_by_the_search() -> None:
+    deltas = {"nDCG@5": delta(-0.3), "nDCG(order=retrieval)@5": delta(0.0, 0.8), "failed": delta(0.2)}
+    turned = verdicts(deltas, cites_last=delta(0.5))
+    assert (turned["nDCG@5"], turned["failed"]) == ("changed", "worse")
+    assert verdicts(deltas, cites_last=delta(0.1))["nDCG@5"] == "worse", "a reranker that shuffles"
+    deltas["nDCG(order=retrieval)@5"] = delta(-0.3)
+    assert verdicts(deltas, cites_last=delta(0.5))["nDCG@5"] == "worse", "the search itself puts them last"
+    assert verdicts({"nDCG@5": delta(-0.3)}, cites_last=delta(0.5))["nDCG@5"] == "worse", "nobody knows"
+
+
 def test_answers_that_cite_what_was_searched_for_before_are_said_and_excuse_nothing() -> None:
     (change,) = record_changes({"nDCG@5": delta(-0.2)}, {"cites_earlier": delta(0.4)}, Circumstances(ranked=["nDCG@5"]))
     retrieved = "more answers cite only documents that an earlier answer of their conversation retrieved"
@@ -301,6 +312,9 @@ def test_questions_of_another_day_behind_an_answer_do_not_complain_of_it() -> No
     said = verdicts(deltas, resumed=delta(0.3))
     assert said == {"clarification_free": "changed", "resolved": "changed", "failed": "worse"}
     assert verdicts({"clarification_free": delta(-0.3)}, resumed=delta(0.3))["clarification_free"] == "worse"
+    fewer = {"answers_with_documents": delta(-0.13)}  # who replies to a check-in needs none
+    assert verdicts(fewer, resumed=delta(0.14)) == {"answers_with_documents": "changed"}
+    assert verdicts({"answers_with_documents": delta(-0.3)}, resumed=delta(0.14)) == {"answers_with_documents": "worse"}
 
 
 def test_users_whose_thanks_are_no_longer_logged_do_not_turn_silent() -> None:
