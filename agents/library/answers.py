@@ -8,7 +8,7 @@ import orjson
 
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.given import PathLike, as_line, choose_suite
-from turnsignal.stream.citations.earlier_documents import remember
+from turnsignal.stream.citations.earlier_documents import EarlierDocuments
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.conversations.pairing import USER
 from turnsignal.stream.errors import Reason, Refused
@@ -83,7 +83,8 @@ def score(
         if isinstance(answer, Mapping | Turn):
             return scorer.score(_decode(answer, "the answer", strict))
         turns = (_decode(turn, f"turn {number}", strict) for number, turn in enumerate(answer, 1))
-        return [scorer.score(turn, earlier) for turn, earlier in _in_conversation(turns) if turn.role == "assistant"]
+        scored = _in_conversation(turns, ready.limits.forgotten_after)
+        return [scorer.score(turn, earlier) for turn, earlier in scored if turn.role == "assistant"]
 
 
 class AnswerScorer:
@@ -125,24 +126,24 @@ class AnswerScorer:
         }
 
 
-def _in_conversation(turns: Iterable[Turn]) -> list[tuple[Turn, bytes]]:
+def _in_conversation(turns: Iterable[Turn], forgotten_after: float) -> list[tuple[Turn, bytes]]:
     """Return turns with what earlier answers of their conversation retrieved, as a replay has it.
 
-    Answers without labels are given those of the question before them in time. Turns without ids stand by themselves.
+    Answers without labels are given those of the question before them in time. Turns without
+    ids stand by themselves. forgotten_after: seconds of silence after which a conversation is forgotten.
     """
     asked: dict[str, Truth | None] = {}
-    retrieved: dict[str, bytes] = {}
     before: dict[int, bytes] = {}
     given = list(turns)
+    earlier = EarlierDocuments(forgotten_after, len(given))
     for place, turn in sorted(enumerate(given), key=lambda one: one[1].time):
-        before[place] = earlier = retrieved.get(turn.conversation_id, b"")
+        before[place] = earlier.before(turn)
         if turn.role == USER:
             asked[turn.conversation_id] = turn.truth
-            continue
-        if turn.truth is None:
+        elif turn.truth is None:
             turn.truth = asked.get(turn.conversation_id)
         if turn.conversation_id != _NOT_GIVEN:
-            retrieved[turn.conversation_id] = remember(earlier, turn.retrieved)
+            earlier.take(turn)
     return [(turn, before[place]) for place, turn in enumerate(given)]
 
 

@@ -35,13 +35,15 @@ class Annotation(NamedTuple):
     """One citation delivered beside the text.
 
     doc_id: the retrieved document, None if the named document was not retrieved; named: the name that it gives; start,
-    end: its span in the text (characters, end exclusive), −1 without a span.
+    end: its span in the text (characters, end exclusive), −1 without a span; came_earlier: whether `named` is the id of
+    a document that an earlier answer retrieved.
     """
 
     doc_id: str | None
     named: str
     start: int
     end: int
+    came_earlier: bool = False
 
 
 def annotations(metadata: Item, text: str, names: Names) -> list[Annotation]:
@@ -50,17 +52,17 @@ def annotations(metadata: Item, text: str, names: Names) -> list[Annotation]:
     Linear in metadata and text. Must not raise, because metadata comes from strangers: unreadable items are left out.
     """
     offsets = _CharacterOffsets(text)
-    meant: dict[int, tuple[str | None, str]] = {}  # Google's items share their chunks, and a chunk may be long
+    meant: dict[int, tuple[str | None, str, bool]] = {}  # Google's items share their chunks, and a chunk may be long
     unique: dict[Annotation, None] = {}
     for item, placed, surely in islice(_delivered(metadata), MAX_ANNOTATIONS):
         if id(item) not in meant:
             meant[id(item)] = _document_of(item, names)
-        doc_id, named = meant[id(item)]
-        if doc_id is not None or (surely and named):
+        doc_id, named, came_earlier = meant[id(item)]
+        if doc_id is not None or came_earlier or (surely and named):
             start, end = offsets.of(item)
             if start < 0 and placed is not item:
                 start, end = offsets.of(placed)
-            unique[Annotation(doc_id, named, start, end)] = None
+            unique[Annotation(doc_id, named, start, end, came_earlier)] = None
     return list(unique)
 
 
@@ -145,10 +147,10 @@ def _google(given: Item) -> Iterator[tuple[Item, Item, bool]]:
                 yield chunks[index], item, True
 
 
-def _document_of(item: Item, names: Names) -> tuple[str | None, str]:
-    """Return the id of the retrieved document that an item names, or None, and the name that the item gives."""
+def _document_of(item: Item, names: Names) -> tuple[str | None, str, bool]:
+    """Return the id of the retrieved document that an item names, or None; its name; and whether it came earlier."""
     ids = names.ids
-    given = ""
+    given = earlier = ""
     for keys, find in (
         (_DOCUMENT_KEYS, lambda name: name if name in ids else None),
         (_URL_KEYS, names.linked),
@@ -160,10 +162,13 @@ def _document_of(item: Item, names: Names) -> tuple[str | None, str]:
             if isinstance(value, str | int) and value != "":
                 name = str(value)
                 if (doc_id := find(name)) is not None:
-                    return doc_id, name
+                    return doc_id, name, False
                 given = given or name
+                if not earlier and keys in (_DOCUMENT_KEYS, ("id",)) and names.came_earlier(name):
+                    earlier = name
     index = item.get("document_index")
-    return (names.at(index + 1) if _is_count(index) else None), given
+    doc_id = names.at(index + 1) if _is_count(index) else None
+    return doc_id, earlier or given, doc_id is None and earlier != ""
 
 
 class _CharacterOffsets:

@@ -1,80 +1,81 @@
 """Earlier documents: those that a conversation's answers before this one retrieved, which it may cite as well.
 
 Where search is a tool and its results stay in the history, a later answer rightly cites what an earlier search brought,
-though its own turn logs other documents. Such a marker names something that was retrieved, so it is a citation and no
-fault; it has no rank among the documents of its answer, so that no ranking is measured by it. Remembered are digests of
-the latest ones, four bytes each: one marker in sixteen million that names nothing is taken for an earlier document.
+though its own turn logs other documents. A marker or an annotation that names one by its id, where it names no document
+of its own answer, is a citation and no fault (reader.py); it has no rank among the documents of its answer, so that no
+ranking is measured by it. Remembered are digests of the latest ones, four bytes each: one name in sixteen million that
+names nothing is taken for an earlier document. Ids that only number the documents of their answer ("1", "2", …, or
+"doc_1", "doc_2", …) are not remembered, as in the next answer they name others.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections import OrderedDict
+from collections.abc import Sequence
 from zlib import crc32
 
-from turnsignal.stream.citations.reader import MAX_BRACKETS, Citation, CitationReader, Citations, by_start
-from turnsignal.stream.records.turns import Document
+from turnsignal.stream.records.turns import Document, Turn
 
 MOST = 64  #: documents that are remembered of a conversation
 _BYTES = 4
-_MARKER = re.compile(r"[\[【［〔]([^\[\]【】［］〔〕\n]{1,200}+)[\]】］〕]")
-_OPENING = "[【［〔"
-_BY_PLACE = ("numeric", "full_width")  #: styles of markers that name a document by its place
+_NUMBERED = re.compile(r"(.*?)0*(\d{1,4})", re.DOTALL)
 
 
 def remember(earlier: bytes, documents: Sequence[Document]) -> bytes:
-    """Add the documents of an answer to those that are remembered; the oldest are dropped."""
-    digests = dict.fromkeys([_digest(document.doc_id) for document in documents[:MOST]])
-    new = [digest for digest in digests if digest not in earlier]
-    return (earlier + b"".join(new))[-MOST * _BYTES :] if new else earlier
+    """Add the documents of an answer to those that are remembered, as the latest; the oldest are dropped."""
+    latest = documents[:MOST]
+    if not latest or _are_places(latest):
+        return earlier
+    digests = dict.fromkeys([_digest(document.doc_id) for document in latest])
+    kept = [earlier[at : at + _BYTES] for at in range(0, len(earlier), _BYTES)]
+    return b"".join([*(digest for digest in kept if digest not in digests), *digests])[-MOST * _BYTES :]
 
 
-def resolve(
-    text: str, documents: Sequence[Document], citations: Citations, earlier: bytes, read: CitationReader
-) -> Citations:
-    """Return the citations of a text with those of earlier documents, which are dangling otherwise, or no markers.
+def is_remembered(earlier: bytes, name: str) -> bool:
+    """Say whether a name is the id of a document that is remembered."""
+    return bool(earlier) and _digest(name) in earlier
 
-    citations: of `documents`, as `read` found them; earlier: from `remember`.
+
+class EarlierDocuments:
+    """What the answers of conversations retrieved, for who reads their turns in the order of time.
+
+    forgotten_after: seconds of silence after which a conversation is forgotten; most: conversations, the latest ones.
     """
-    brackets = text.count("[") if text.isascii() else sum(map(text.count, _OPENING))
-    if brackets <= len(citations.markers) and not citations.faults:
-        return citations  # as most do: all brackets are markers that name documents of its own
-    own = {document.doc_id for document in documents}
-    named = dict.fromkeys(name for name in _names(text) if name not in own and _digest(name) in earlier)
-    if not named:
-        return citations
-    placed = {(one.start, one.end) for one in citations.all if one.style in _BY_PLACE}
-    known = {(one.start, one.end, one.doc_id) for one in citations.all}
-    new = [
-        one
-        for one in read(text, [*documents, *map(Document, named)]).all
-        if not (one.style in _BY_PLACE or (one.start, one.end) in placed or (one.start, one.end, one.doc_id) in known)
-    ]
-    of_earlier = [Citation(one.doc_id, 0, one.start, one.end, one.style) for one in new if one.doc_id in named]
-    resolved = {(one.start, one.end, one.doc_id) for one in of_earlier}
-    return Citations(
-        # A list that names an earlier document beside one of its own was no marker before.
-        sorted((*citations.all, *(one for one in new if one.doc_id in own)), key=by_start),
-        [
-            fault
-            for fault in citations.faults
-            if fault.kind != "dangling" or (fault.start, fault.end, fault.text.strip("[]")) not in resolved
-        ],
-        sorted({*citations.markers, *((one.start, one.end) for one in new)}),
-        citations.beside,
-        citations.ranks,
-        of_earlier,
-    )
+
+    def __init__(self, forgotten_after: float, most: int) -> None:
+        self._forgotten_after, self._most = forgotten_after, most
+        self._known: OrderedDict[str, tuple[float, bytes]] = (
+            OrderedDict()
+        )  # conversation → its last turn's time, digests
+
+    def before(self, turn: Turn) -> bytes:
+        """Return what is remembered of its conversation when a turn comes."""
+        last, earlier = self._known.get(turn.conversation_id, (turn.time, b""))
+        return b"" if turn.time - last > self._forgotten_after else earlier
+
+    def take(self, turn: Turn) -> None:
+        """Take in a turn: what an answer retrieved is remembered, and whoever speaks keeps the conversation known."""
+        earlier = self.before(turn)
+        if turn.role == "assistant":
+            earlier = remember(earlier, turn.retrieved)
+        last, _ = self._known.pop(turn.conversation_id, (turn.time, b""))
+        self._known[turn.conversation_id] = max(last, turn.time), earlier
+        if len(self._known) > self._most:
+            self._known.popitem(last=False)
 
 
-def _names(text: str) -> Iterator[str]:
-    """Give what may be the id of a document in the brackets of a text: whole, item by item, and behind a label."""
-    for match in islice(_MARKER.finditer(text), MAX_BRACKETS):
-        inside = match[1]
-        yield inside.strip()
-        if "," in inside or ";" in inside:
-            yield from map(str.strip, re.split("[,;]", inside))
-        if ":" in inside:
-            yield inside.rpartition(":")[2].strip()
+def _are_places(documents: Sequence[Document]) -> bool:
+    """Say whether ids are the places of their documents, behind one prefix, counted from 0 or from 1."""
+    if len(documents) < 2:
+        return False
+    first = _NUMBERED.fullmatch(documents[0].doc_id)
+    if first is None or first[2] not in ("0", "1"):
+        return False
+    prefix, start = first[1], int(first[2])
+    for place, document in enumerate(documents[1:], start + 1):
+        found = _NUMBERED.fullmatch(document.doc_id)
+        if found is None or found[1] != prefix or int(found[2]) != place:
+            return False
+    return True
 
 
 def _digest(doc_id: str) -> bytes:

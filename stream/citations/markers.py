@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import re2
 
+from turnsignal.stream.citations.earlier_documents import is_remembered
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.records.turns import Document
 
@@ -43,7 +44,8 @@ _LOOSE = re.compile(r"[\s_\-.:#/]+")
 class MarkerItem(NamedTuple):
     """One item of a marker, as it was read.
 
-    fault: cites, dangling or malformed; style: how it is written; text: the document id if it cites, else the item.
+    fault: cites, earlier (cites what an earlier answer retrieved), dangling or malformed; style: how it is written;
+    text: the document id if it cites, else the item.
     """
 
     fault: str
@@ -52,11 +54,14 @@ class MarkerItem(NamedTuple):
 
 
 class Names:
-    """What the markers of one response can name: ids, ranks, URLs and the shapes of the retrieved ids."""
+    """What the markers of one response can name: ids, ranks, URLs and the shapes of the retrieved ids.
+
+    earlier: documents of earlier answers, as `earlier_documents.remember` returns them; these are named by their ids.
+    """
 
     _ranked: dict[int, str] | None = None
 
-    def __init__(self, documents: Sequence[Document]) -> None:
+    def __init__(self, documents: Sequence[Document], earlier: bytes = b"") -> None:
         ids = {document.doc_id: document.rank or number for number, document in enumerate(documents, 1)}
         if len(ids) < len(documents):
             for number, document in enumerate(documents, 1):
@@ -64,6 +69,11 @@ class Names:
         self.ids = ids  #: document id → its best rank in the context, 1-based
         self.read: dict[int, MarkerItem | None] = {}  #: number in a range → its item, cached
         self._documents = documents
+        self._earlier = earlier
+
+    def came_earlier(self, name: str) -> bool:
+        """Return whether a name that is no document of the response is one of an earlier answer."""
+        return is_remembered(self._earlier, name)
 
     def at(self, rank: int) -> str | None:
         """Return the id of the document at a 1-based rank; if two share the rank, the first."""
@@ -170,7 +180,7 @@ class Grammar:
                 doc_id = self._named(token, names)
             if doc_id is None and not (dagger or token.isdecimal() or self._is_id(token, names)):
                 return []
-            readings.append(self._as("full_width", doc_id, part.strip()))
+            readings.append(self._as("full_width", doc_id, part.strip(), names, token))
         return readings
 
     def item(self, token: str, names: Names) -> MarkerItem | None:
@@ -181,9 +191,12 @@ class Grammar:
                 return MarkerItem("cites", "step_item", token)
             if "doc_id" in styles:
                 return MarkerItem("cites", "doc_id", token)
-            return self._as("numeric" if token.isdecimal() else "doc_id", token, token)
+            return self._as("numeric" if token.isdecimal() else "doc_id", token, token, names)
         if token.isdecimal():
             return self._number(token, names)
+        if names.came_earlier(token):
+            is_step = "step_item" in styles and _STEP_ITEM.fullmatch(token)
+            return self._as("step_item" if is_step else "doc_id", None, token, names)
         if token[0] == "^":
             return self._footnote(token, names)
         if token[0] == "#" and len(token) < 4 and token[1:].isdecimal():  # a longer number is an issue's
@@ -191,7 +204,7 @@ class Grammar:
         if "step_item" in styles and _STEP_ITEM.fullmatch(token):
             return MarkerItem("dangling", "step_item", token)
         if self._is_id(token, names):
-            return self._as("doc_id", None, token)
+            return self._as("doc_id", None, token, names)
         return self._labelled_or_near(token, names)
 
     def is_id(self, token: str, names: Names) -> bool:
@@ -277,7 +290,7 @@ class Grammar:
             if reading is not None and reading.fault == "cites":
                 readings.append(reading)
             elif missing is None:
-                missing = reading
+                missing = reading and reading._replace(fault="dangling") if number <= high else None
         if missing is not None:
             readings.append(MarkerItem(missing.fault, missing.style, part))
         return readings
@@ -285,8 +298,11 @@ class Grammar:
     def _number(self, token: str, names: Names) -> MarkerItem | None:
         if is_year(token):
             return None
+        doc_id = self._ranked(token, names) if "numeric" in self.styles else None
+        if doc_id is None and "doc_id" in self.styles and names.came_earlier(token):
+            return MarkerItem("earlier", "doc_id", token)
         if "numeric" in self.styles:
-            return self._as("numeric", self._ranked(token, names), token)
+            return self._as("numeric", doc_id, token, names)
         if "doc_id" in self.styles and (names.are_numbers or self._matches(token)):
             return MarkerItem("dangling", "doc_id", token)
         return MarkerItem("malformed", "numeric", token)
@@ -294,9 +310,9 @@ class Grammar:
     def _footnote(self, token: str, names: Names) -> MarkerItem | None:
         inner = token.strip("^")
         doc_id = self._named(inner, names)
-        if doc_id is None and not (inner.isdecimal() or self._is_id(inner, names)):
+        if doc_id is None and not (inner.isdecimal() or self._is_id(inner, names) or names.came_earlier(inner)):
             return None
-        return self._as("footnote", doc_id, token)
+        return self._as("footnote", doc_id, token, names, inner)
 
     def _labelled_or_near(self, token: str, names: Names) -> MarkerItem | None:
         label = _LABEL.fullmatch(token)
@@ -310,14 +326,21 @@ class Grammar:
         numbered = inner not in names.ids and names.are_numbers
         doc_id = None if numbered else self._named(inner, names)
         explicit = label[1].lower() == "id" and label[2].strip()
-        if doc_id is None and not (explicit or inner.isdecimal() or self._is_id(inner, names)):
+        came_earlier = doc_id is None and names.came_earlier(inner)
+        if doc_id is None and not (explicit or came_earlier or inner.isdecimal() or self._is_id(inner, names)):
             return None
-        return self._as("labelled", doc_id, token)
+        return self._as("labelled", doc_id, token, names, inner)
 
-    def _as(self, style: str, doc_id: str | None, token: str) -> MarkerItem:
+    def _as(self, style: str, doc_id: str | None, token: str, names: Names, named: str = "") -> MarkerItem:
+        """Return an item; named: what it names, where that is not the whole token."""
         if style not in self.styles:
             return MarkerItem("malformed", style, token)
-        return MarkerItem("dangling", style, token) if doc_id is None else MarkerItem("cites", style, doc_id)
+        if doc_id is not None:
+            return MarkerItem("cites", style, doc_id)
+        named = named or token
+        return (
+            MarkerItem("earlier", style, named) if names.came_earlier(named) else MarkerItem("dangling", style, token)
+        )
 
     def _named(self, token: str, names: Names) -> str | None:
         return token if token in names.ids else self._ranked(token, names)

@@ -133,9 +133,17 @@ class CitationReader(Protocol):
     """Turns a response, its retrieved documents and, where there is any, its metadata into Citations."""
 
     def __call__(
-        self, text: str, documents: Sequence[Document], metadata: Mapping[str, Any] | None = None, /
+        self,
+        text: str,
+        documents: Sequence[Document],
+        metadata: Mapping[str, Any] | None = None,
+        earlier: bytes = b"",
+        /,
     ) -> Citations:
-        """Read one response. Called once for each response; must not raise, whatever the text or metadata holds."""
+        """Read one response. Called once for each response; must not raise, whatever the text or metadata holds.
+
+        earlier: what earlier answers retrieved, as `earlier_documents.remember` returns it.
+        """
         ...
 
 
@@ -166,9 +174,16 @@ class _Reader:
         self.stepped = "step_item" in grammar.styles
         self.structured = "structured" in grammar.styles
 
-    def read(self, text: str, documents: Sequence[Document], metadata: Mapping[str, Any] | None = None, /) -> Citations:
+    def read(
+        self,
+        text: str,
+        documents: Sequence[Document],
+        metadata: Mapping[str, Any] | None = None,
+        earlier: bytes = b"",
+        /,
+    ) -> Citations:
         """Read all markers of a text, then what was delivered beside it."""
-        out = Citations([], [], [])
+        out = Citations([], [], [], of_earlier=[])
         square = "[" in text
         wide = not text.isascii() and ("【" in text or "［" in text or "〔" in text)
         raised = "<" in text and "<sup>" in text
@@ -176,7 +191,7 @@ class _Reader:
         annotated = metadata and self.structured and not metadata.keys().isdisjoint(KEYS)
         if not (square or wide or raised or rounded or annotated):
             return out
-        names = Names(documents)
+        names = Names(documents, earlier)
         out.ranks = names.ids or None
         hidden = code_spans(text) if "`" in text or "~~~" in text else []
         if (square or wide) and (lists := source_lists(text)):
@@ -196,6 +211,7 @@ class _Reader:
             out.all.sort(key=_START)
             out.faults.sort(key=_START)
             out.markers.sort()
+            out.of_earlier.sort(key=_START)
         if metadata and annotated:
             _add(annotations(metadata, text, names), names, out)
         return out
@@ -365,11 +381,14 @@ def _note(
     """Record the citations and the faults of one marker."""
     start, end = span
     for fault, style, item in readings:
-        if fault != "cites":
+        if fault == "earlier":
+            out.of_earlier.append(Citation(item, 0, start, end, style))
+        elif fault != "cites":
             shown = text[start:end] if len(readings) == 1 else item
             out.faults.append(Fault(fault, shown, start, end, style))
             continue
-        out.all.append(Citation(item, names.ids[item], start, end, style))
+        else:
+            out.all.append(Citation(item, names.ids[item], start, end, style))
         if item in run:
             out.faults.append(Fault("duplicate", text[start:end] if len(readings) == 1 else item, start, end, style))
         run.add(item)
@@ -381,16 +400,21 @@ def _add(delivered: Sequence[Annotation], names: Names, out: Citations) -> None:
     styles.update(((f.start, f.end), f.style) for f in out.faults if f.kind == "dangling")
     marked: dict[tuple[str, int, int], Citation] = {}
     beside: dict[tuple[str, int, int], Citation] = {}
-    for doc_id, named, start, end in delivered:
+    earlier: list[Citation] = []
+    for doc_id, named, start, end, came_earlier in delivered:
         style = styles.get((start, end))
-        if doc_id is None:
+        if came_earlier:
+            earlier.append(Citation(named, 0, start, end, style or "structured"))
+        elif doc_id is None:
             if style is None:
                 out.faults.append(Fault("dangling", named, start, end, "structured"))
         elif style is None:
             beside[doc_id, start, end] = Citation(doc_id, names.ids[doc_id], start, end, "structured")
         else:
             marked[doc_id, start, end] = Citation(doc_id, names.ids[doc_id], start, end, style)
-    decided = {(c.start, c.end) for c in marked.values()}
+    written = {c.doc_id for c in out.of_earlier}
+    out.of_earlier += [c for c in earlier if c.doc_id not in written]
+    decided = {(c.start, c.end) for c in (*marked.values(), *earlier) if c.start >= 0}
     out.all = [c for c in out.all if (c.start, c.end) not in decided] + list(marked.values())
     out.faults = [f for f in out.faults if f.kind != "dangling" or (f.start, f.end) not in decided]
     written = {c.doc_id for c in out.all}

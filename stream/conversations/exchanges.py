@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 
-from turnsignal.stream.citations.earlier_documents import resolve
 from turnsignal.stream.citations.reader import CitationReader
 from turnsignal.stream.records.turns import Document
 from turnsignal.stream.text.markdown import Markdown, parse_markdown
@@ -55,9 +54,8 @@ class Response:
         self.relevant = relevant
         self.metadata = metadata
         #: citations and faults found in the text and beside it
-        self.citations = read_citations(text, documents, metadata) if metadata else read_citations(text, documents)
-        if earlier:
-            self.citations = resolve(text, documents, self.citations, earlier, read_citations)
+        more = (metadata, earlier) if metadata or earlier else ()
+        self.citations = read_citations(text, documents, *more)
         self._read, self._earlier = read_citations, earlier
         self._markdown: Markdown | None = None
         self._typed: str | None = None

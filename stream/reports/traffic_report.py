@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from turnsignal.stream.citations.earlier_documents import remember
+from turnsignal.stream.citations.earlier_documents import EarlierDocuments
 from turnsignal.stream.citations.reader import Citations
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.conversations.pairing import USER, KeptTurn
@@ -82,7 +82,7 @@ class TrafficReport:
         self._read = suite.citations.reader()
         self._held: dict[str, Turn] = {}  # superseded, and an answer all the same where only a line follows
         self._asked: OrderedDict[str, tuple[Truth | None, str, bool]] = OrderedDict()
-        self._earlier: OrderedDict[str, bytes] = OrderedDict()  # what earlier answers retrieved, by conversation
+        self._earlier = EarlierDocuments(suite.limits.forgotten_after, _OPEN)
 
     def add(self, turn: Turn) -> None:
         """Take in one turn."""
@@ -90,8 +90,7 @@ class TrafficReport:
             self._hear(turn)
         elif turn.role == "assistant":
             self._take_answer(turn)
-            if turn.retrieved:
-                self._remember(turn)
+        self._earlier.take(turn)
 
     def _hear(self, turn: Turn) -> None:
         known = len(self.answers.conversations)
@@ -137,14 +136,8 @@ class TrafficReport:
         self._take_labelled(turn, truth, question, signals, citations)
 
     def _read_citations(self, turn: Turn) -> Citations:
-        earlier = self._earlier.get(turn.conversation_id, b"")
-        return Response(turn.text, turn.retrieved, self._read, turn.platform, None, turn.metadata, earlier).citations
-
-    def _remember(self, turn: Turn) -> None:
-        """Keep what an answer retrieved, counted or not, as live scoring does."""
-        self._earlier[turn.conversation_id] = remember(self._earlier.pop(turn.conversation_id, b""), turn.retrieved)
-        if len(self._earlier) > _OPEN:
-            self._earlier.popitem(last=False)
+        known = (None, turn.metadata, self._earlier.before(turn))
+        return Response(turn.text, turn.retrieved, self._read, turn.platform, *known).citations
 
     def _take_labelled(self, turn: Turn, truth: Truth, question: str, signals: Signals, citations: Citations) -> None:
         self.with_truth += 1
@@ -191,7 +184,7 @@ class TrafficReport:
         compared = None
         if len(versions) > 1:
             (before, theirs), (after, mine) = versions[-2:]
-            changes = [change.as_json() for change in compare_stages(mine, theirs)]
+            changes = [change.as_json() for change in compare_stages(mine, theirs, self._minimum)]
             lost = [stage.value for stage in lost_evidence(mine, theirs)]
             compared = {"after": after, "before": before, "stages": changes, "lost": lost}
         known = bases(self.answers)

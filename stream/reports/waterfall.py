@@ -229,15 +229,18 @@ class StageChange(NamedTuple):
         return {"stage": self.stage.value, **figures, **rates, "adjusted": adjusted, "verdict": self.direction}
 
 
-def compare_stages(after: Waterfall, before: Waterfall) -> list[StageChange]:
+def compare_stages(after: Waterfall, before: Waterfall, minimum: int) -> list[StageChange]:
     """Return how each stage moved, all of them under one promise.
 
-    Left out are those that fail in neither, and those that judge nothing alike in both.
+    Left out are those that fail in neither, those that judge nothing alike in both, and those of which fewer than
+    `minimum` conversations are judged in one of them.
     """
     changes: list[StageChange] = []
     logged: list[tuple[bool, bool]] = []  # of the stages before: whether anything is known of it, after and before
     for mine, theirs in zip(after.stages, before.stages, strict=True):
-        change = _change(mine, theirs, is_logged_alike=all(now == was for now, was in logged))
+        enough = all(side.rate is not None and side.rate.n >= minimum for side in (mine, theirs))
+        alike = all(now == was for now, was in logged)
+        change = _change(mine, theirs, is_logged_alike=alike) if enough else None
         changes += [] if change is None else [change]
         logged.append((mine.judged > 0, theirs.judged > 0))
     adjusted = adjust([change.delta.p for change in changes])

@@ -62,7 +62,7 @@ def describe_waterfall(
             *_first(flow, doubted=bool(doubt), by_citations=by_citations),
         ]
     (before, theirs), (after, mine) = versions[-2:]
-    changes = {change.stage: change for change in compare_stages(mine, theirs)}
+    changes = {change.stage: change for change in compare_stages(mine, theirs, minimum)}
     grown = [change for change in changes.values() if change.direction != SAME and change.delta.value > 0]
     lost = lost_evidence(mine, theirs)
     sentences = [_lost(stage, versions[-2:]) for stage in lost]

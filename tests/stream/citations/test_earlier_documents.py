@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.examples import examples
-from turnsignal.stream.citations.earlier_documents import MOST, remember, resolve
+from turnsignal.stream.citations.earlier_documents import MOST, remember
 from turnsignal.stream.citations.reader import Citation, Citations, citation_reader
 from turnsignal.stream.records.turns import Document
 
@@ -15,7 +15,7 @@ read = citation_reader()
 
 
 def resolved(text: str, documents: list[Document] = OWN, earlier: bytes = EARLIER) -> Citations:
-    return resolve(text, documents, read(text, documents), earlier, read)
+    return read(text, documents, None, earlier)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,16 @@ def resolved(text: str, documents: list[Document] = OWN, earlier: bytes = EARLIE
         ("Cut it [doc_7][doc_1][hecke_1].", ["doc_1", "hecke_1"]),
         ("Cut it [ID: 17].", ["17"]),
         ("Cut it [17].", ["17"]),
-        ("Cut it 【doc_1】.", []),
+        ("Cut it 【doc_1】.", ["doc_1"]),
+        ("Cut it [ID: doc_1].", ["doc_1"]),
+        ("Cut it [doc_1 ].", ["doc_1"]),
+        ("Cut it [doc_1, p. 12].", ["doc_1"]),
+        ("Cut it [doc_1 and doc_7].", ["doc_1"]),
+        ("Cut it [^doc_1].", ["doc_1"]),
+        ("Cut it [Source 17].", ["17"]),
+        ("Cut it [#17].", ["17"]),
+        ("Cut it [17-19].", []),
+        ("Cut it [15-18].", []),
         ("Open it [doc_7].", []),
         ("Open it [2].", []),
         ("Open it [doc_2].", []),
@@ -67,9 +76,41 @@ def test_the_latest_documents_are_remembered_each_once() -> None:
     for number in range(3 * MOST):
         earlier = remember(earlier, [Document(f"doc_{number}"), Document("always")])
     assert len(earlier) == 4 * MOST
-    assert remember(earlier, [Document(f"doc_{3 * MOST - 1}")]) == earlier
+    assert len(remember(earlier, [Document(f"doc_{3 * MOST - 1}")])) == 4 * MOST
     assert resolved(f"See [doc_{3 * MOST - 1}].", earlier=earlier).of_earlier
     assert not resolved("See [doc_0].", earlier=earlier).of_earlier
+
+
+def test_a_document_that_comes_again_is_one_of_the_latest() -> None:
+    earlier = remember(b"", [Document(f"id_{number}x") for number in range(MOST)])
+    again = remember(earlier, [Document("id_0x"), Document("new")])
+    assert [one.doc_id for one in resolved("See [id_0x]. Or [id_1x].", earlier=again).of_earlier] == ["id_0x"]
+
+
+@pytest.mark.parametrize("ids", [["1", "2", "3", "4"], ["doc_1", "doc_2"], ["0", "1", "2"], ["s-01", "s-02"]])
+def test_ids_that_are_places_among_their_answers_documents_name_nothing_later(ids: list[str]) -> None:
+    assert remember(EARLIER, [Document(name) for name in ids]) == EARLIER
+    assert remember(EARLIER, [Document(name) for name in reversed(ids)]) != EARLIER
+
+
+def test_ids_of_digits_give_no_number_that_names_nothing_a_rank() -> None:
+    own = [Document(name) for name in ("1201", "1302", "1403")]
+    before, after = read("See [doc_1]. And [ID: 3].", own), resolved("See [doc_1]. And [ID: 3].", own)
+    assert before.all == after.all == []
+    assert [fault.text for fault in after.faults] == ["[ID: 3]"]
+
+
+def test_an_annotation_may_name_what_an_earlier_answer_retrieved() -> None:
+    beside = {"citations": [{"doc_id": "hecke_1"}, {"doc_id": "hecke_2"}, {"doc_id": "doc_7"}]}
+    citations = read("Cut it.", OWN, beside, EARLIER)
+    assert citations.cited_ids == ["doc_7", "hecke_1"]
+    assert [fault.text for fault in citations.faults] == ["hecke_2"]
+
+
+def test_an_annotation_decides_what_a_marker_names_in_an_earlier_answers_documents() -> None:
+    beside = {"citations": [{"doc_id": "hecke_1", "start": 7, "end": 10}]}
+    citations = read("Cut it [1].", OWN, beside, EARLIER)
+    assert (citations.cited_ids, citations.faults) == (["hecke_1"], [])
 
 
 @given(st.text(st.sampled_from("[]【】(),;: doc_1279`\n\\"), max_size=60))

@@ -560,8 +560,8 @@ def test_a_user_turn_counts_under_the_version_of_an_answer_that_is_not_kept_any_
 
 def test_an_answer_may_cite_what_an_earlier_answer_of_its_conversation_retrieved() -> None:
     """Search is a tool, and what it brought stays in the history, though each turn logs its own results."""
-    first = reply("a1", 1, "Open it [doc_1].", retrieved=[{"doc_id": "doc_1"}, {"doc_id": "doc_2"}])
-    again = reply("a2", 3, "Then close it [doc_1].", retrieved=[{"doc_id": "doc_8"}, {"doc_id": "doc_9"}])
+    first = reply("a1", 1, "Open it [doc_5].", retrieved=[{"doc_id": "doc_5"}, {"doc_id": "doc_2"}])
+    again = reply("a2", 3, "Then close it [doc_5].", retrieved=[{"doc_id": "doc_8"}, {"doc_id": "doc_9"}])
     suite = parse_suite('checks = [{ check = "citation.resolves" }, { check = "citation.required" }]')
 
     def scores(*turns: FakeTurn) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Rows and turns read together: labels of questions and of answers, and what is left out, counted."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
@@ -239,3 +240,16 @@ def test_a_line_behind_an_answer_out_of_documents_takes_it_no_place() -> None:
     turns = [asked(), answered(retrieved=[{"doc_id": "d1"}]), answered(turn="t3", text="I'll close this now.")]
     made = report(*turns, rows={"c": {"nDCG@5": 0.0}}, superseded="c")
     assert (failed(made), made["answers"]["read"]) == ({"retrieval": 1}, 1)
+
+
+@pytest.mark.parametrize(("hours", "labels"), [(1, {"right": 1}), (30, {"wrong": 1})])
+def test_what_a_superseded_answer_retrieved_may_be_cited_until_the_conversation_is_forgotten(
+    hours: int, labels: dict[str, int]
+) -> None:
+    start, then = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=hours)
+    found = {"retrieved": [{"doc_id": "doc_7"}, {"doc_id": "doc_3"}], "timestamp": start.isoformat()}
+    question = asked(truth={"doc_ids": ["doc_7"]}) | {"turn_id": "t0", "timestamp": then.isoformat()}
+    cites = {"retrieved": [{"doc_id": "doc_8"}], "timestamp": then.isoformat()}
+    turns = answered(turn="t1", text="Let me search.", **found), question, answered(text="So [doc_7].", **cites)
+    made = report(*turns, rows={"c": HELPED})
+    assert {name: n for name, n in made["articles"]["labels"].items() if n} == labels

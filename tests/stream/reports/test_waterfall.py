@@ -177,13 +177,13 @@ def test_stages_of_which_nothing_is_known_alike_are_not_compared() -> None:
         made.add(f"v1-{number}", "v1", findings("?+?+"))
         made.add(f"v2-{number}", "v2", findings("???-" if number % 2 else "?-"))
     mine, theirs = (version for _, version in reversed(newest_versions(made, 30)))
-    assert [change.stage for change in compare_stages(mine, theirs)] == [AnswerStage.RETRIEVAL]
+    assert [change.stage for change in compare_stages(mine, theirs, 1)] == [AnswerStage.RETRIEVAL]
 
 
 def test_a_release_that_logs_no_documents_any_more_is_compared_at_generation_all_the_same() -> None:
     made = blind("v2", "???-+", "???-+", "???-+")
     mine, theirs = (version for _, version in reversed(newest_versions(made, 30)))
-    (generation,) = (each for each in compare_stages(mine, theirs) if each.stage is AnswerStage.GENERATION)
+    (generation,) = (each for each in compare_stages(mine, theirs, 1) if each.stage is AnswerStage.GENERATION)
     assert (generation.direction, generation.in_parts) == ("fails more", False)
 
 
@@ -297,7 +297,7 @@ def test_stages_of_two_versions_are_compared_under_one_promise() -> None:
             for number in range(60):
                 made.add(f"c{number}", "v1", findings(draw.choice(["-", "+-", "+++-", "++++-", "+++++"])))
             sides.append(flow(made))
-        named += any(change.adjusted <= 0.05 for change in compare_stages(*sides))
+        named += any(change.adjusted <= 0.05 for change in compare_stages(*sides, 1))
     assert named <= 0.08 * 200
 
 
