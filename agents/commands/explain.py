@@ -167,10 +167,14 @@ def _rows_of(path: Path, conversation_id: str) -> Iterator[Mapping[str, Any]]:
     if not path.is_file():
         return
     with path.open("rb") as file:
-        for line in file:
+        for number, line in enumerate(file, 1):
             if needle in line:
-                row = orjson.loads(line)
-                if row.get("conversation_id") == conversation_id:
+                try:
+                    row = orjson.loads(line)
+                except orjson.JSONDecodeError as error:
+                    msg = f"{path}, line {number}: expected a row of a replay, got: {error}; replay again"
+                    raise TurnsignalError(msg) from None
+                if isinstance(row, dict) and row.get("conversation_id") == conversation_id:
                     yield row
 
 

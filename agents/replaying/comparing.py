@@ -22,6 +22,7 @@ from turnsignal.stream.reports.paired import PairedScores
 from turnsignal.stream.reports.paired_rows import pair_rows, replaced_rows
 
 _CUT = orjson.dumps({"unscored": Unscored.CUT})[1:-1]
+_OF_A_ROW = {"conversation_id", "id", "scores", "stage", "turn_id"}
 _EVERY = 2_000  # rows between two words about progress
 
 
@@ -126,10 +127,15 @@ class _Side:
     def _rows(self, needle: bytes = b"") -> Iterator[dict[str, Any]]:
         try:
             with self._path.open("rb") as file:
-                for line in file:
+                for number, line in enumerate(file, 1):
                     self._read += len(line)
                     if needle in line:
-                        yield orjson.loads(line)
+                        row = orjson.loads(line)
+                        if not isinstance(row, dict) or not row.keys() >= _OF_A_ROW:
+                            keys = ", ".join(sorted(_OF_A_ROW))
+                            msg = f"{self._path}, line {number}: expected a row with {keys}; replay again"
+                            raise TurnsignalError(msg)
+                        yield row
         except (OSError, orjson.JSONDecodeError) as error:
             msg = f"{self._path}: expected JSON lines that `turnsignal replay` wrote, got: {error}"
             raise TurnsignalError(msg) from None

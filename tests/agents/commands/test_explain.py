@@ -198,3 +198,15 @@ def test_no_worker_is_asked_where_its_port_is_any_that_is_free() -> None:
     stored = StoredConversation("c")
     assert _ask_worker(Settings(brokers="localhost:9092", metrics_port=0), "c", stored) is None
     assert "TURNSIGNAL_METRICS_PORT=0" in stored.notes[0]
+
+
+def test_a_damaged_row_is_named_with_its_line(tmp_path: Path) -> None:
+    turns = write(tmp_path / "turns.jsonl", turn("u1", 1, "How?"), turn("a1", 2, "So."), turn("u2", 3, "Thanks!"))
+    replay_files([turns], tmp_path / "out", Suite(), NOW, workers=1)
+    rows = (tmp_path / "out" / "scores.jsonl").read_bytes()
+    (tmp_path / "out" / "scores.jsonl").write_bytes(rows[:-20])
+    for command in (["conversation", "c", "--from"], ["compare", str(tmp_path / "out")]):
+        done = CliRunner().invoke(turnsignal, [*command, str(tmp_path / "out")])
+        assert done.exit_code == 1
+        assert "scores.jsonl" in done.output
+        assert "Traceback" not in done.output

@@ -178,6 +178,7 @@ def test_stages_of_which_nothing_is_known_alike_are_not_compared() -> None:
         made.add(f"v2-{number}", "v2", findings("???-" if number % 2 else "?-"))
     mine, theirs = (version for _, version in reversed(newest_versions(made, 30)))
     assert [change.stage for change in compare_stages(mine, theirs, 1)] == [AnswerStage.RETRIEVAL]
+    assert compare_stages(mine, theirs, 61) == [], "too few conversations are judged"
 
 
 def test_a_release_that_logs_no_documents_any_more_is_compared_at_generation_all_the_same() -> None:
