@@ -23,6 +23,7 @@ from turnsignal.agents.commands.explain import (
 from turnsignal.agents.files.recognising import read_how
 from turnsignal.agents.replaying.run import replay_files
 from turnsignal.agents.settings import Settings
+from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.suite import Suite
 
@@ -207,6 +208,5 @@ def test_a_damaged_row_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "out" / "scores.jsonl").write_bytes(rows[:-20])
     for command in (["conversation", "c", "--from"], ["compare", str(tmp_path / "out")]):
         done = CliRunner().invoke(turnsignal, [*command, str(tmp_path / "out")])
-        assert done.exit_code == 1
-        assert "scores.jsonl" in done.output
-        assert "Traceback" not in done.output
+        assert isinstance(done.exception, TurnsignalError)
+        assert "scores.jsonl" in str(done.exception)
