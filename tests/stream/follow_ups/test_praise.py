@@ -49,6 +49,21 @@ def read(follow_up: str, response: str = ANSWER) -> FollowUpReading:
         "the first one didn't work but the second did, thanks",
         "done! was not as bad as i thought",
         "nothing wrong with it any more :)",
+        # in one word, or by what they will do
+        "prima",
+        "Genial",
+        "parfait",
+        "perfetto",
+        "perfeito",
+        "geweldig",
+        "Wunderbar, besten Dank",
+        "Perfekt, genau das wollte ich wissen.",
+        "top, mach ich so",
+        "Estupendo, así lo haré.",
+        "merci, je vais faire ça",
+        "va bene, farò così",
+        "ok, vou fazer isso",
+        "ga ik doen",
         # somebody learned something
         "oh, I didn't know that, thanks",
         "So I did it wrong for ten years. Thank you!",
@@ -72,6 +87,14 @@ def read(follow_up: str, response: str = ANSWER) -> FollowUpReading:
 )
 def test_a_message_of_nothing_but_praise_is_thanks(follow_up: str) -> None:
     assert read(follow_up).label is FollowUp.THANKS
+
+
+@pytest.mark.parametrize(
+    "follow_up",
+    ["mach ich das so?", "Super, und was kostet das?", "das ist nicht hilfreich", "na toll, geht wieder nicht"],
+)
+def test_a_word_of_praise_in_a_question_or_a_complaint_is_none(follow_up: str) -> None:
+    assert read(follow_up).label is not FollowUp.THANKS
 
 
 @pytest.mark.parametrize(
