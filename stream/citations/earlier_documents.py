@@ -72,8 +72,8 @@ def _are_places(documents: Sequence[Document]) -> bool:
         return False
     prefix, start = first[1], int(first[2])
     for place, document in enumerate(documents[1:], start + 1):
-        found = _NUMBERED.fullmatch(document.doc_id)
-        if found is None or found[1] != prefix or int(found[2]) != place:
+        match = _NUMBERED.fullmatch(document.doc_id)
+        if match is None or match[1] != prefix or int(match[2]) != place:
             return False
     return True
 

@@ -40,6 +40,7 @@ HEAD = 600  #: characters of a text that are read: people react first and explai
 TAIL = 160  #: characters at the end of a response where a question to the user stands
 CLOSING = 100  #: characters that a closing remark may have
 
+_CONFESSION = 45  #: characters of a message that may say no more than that the user made a mistake
 _SUGGESTION = 160  #: characters of a response that may be one suggestion; "anything else?" then asks for another
 #: What a response may show; the place in this tuple is the place in the set of signs.
 SIGNS = ("asked", "confirm", "instructs", "invited", "more", "offer", "service", "unknown")
@@ -264,6 +265,10 @@ class Context:
             return False
         return _RESTATED.search(encode(self._follow_up)) is None
 
+    def confessed(self) -> bool:
+        """Like owned, and hardly a word is beside it."""
+        return len(self._follow_up) <= _CONFESSION and self.owned()
+
     def righted(self) -> bool:
         """Like owned, and nothing in it is negated."""
         return self.owned() and _NEGATED not in self._remarked()
@@ -485,6 +490,7 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "content": Context.content,
     "succeeded": Context.succeeded,
     "owned": Context.owned,
+    "confessed": Context.confessed,
     "righted": Context.righted,
     "unopposed": Context.unopposed,
     "settled": Context.settled,
