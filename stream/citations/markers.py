@@ -290,7 +290,9 @@ class Grammar:
             if reading is not None and reading.fault == "cites":
                 readings.append(reading)
             elif missing is None:
-                missing = reading and reading._replace(fault="dangling") if number <= high else None
+                # A range counts places, and no ids of earlier answers.
+                is_earlier = reading is not None and reading.fault == "earlier"
+                missing = MarkerItem("dangling", "numeric", part) if is_earlier else reading
         if missing is not None:
             readings.append(MarkerItem(missing.fault, missing.style, part))
         return readings

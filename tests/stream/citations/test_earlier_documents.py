@@ -100,6 +100,14 @@ def test_ids_of_digits_give_no_number_that_names_nothing_a_rank() -> None:
     assert [fault.text for fault in after.faults] == ["[ID: 3]"]
 
 
+def test_a_range_counts_places_and_stays_what_it_is() -> None:
+    earlier = remember(b"", [Document("3"), Document("17")])
+    for styles in (("doc_id",), ("doc_id", "numeric")):
+        of_places = citation_reader(styles)
+        for text in ("See [1-4].", "See [15-18].", "See [3-2]."):
+            assert of_places(text, OWN, None, earlier) == of_places(text, OWN)
+
+
 def test_an_annotation_may_name_what_an_earlier_answer_retrieved() -> None:
     beside = {"citations": [{"doc_id": "hecke_1"}, {"doc_id": "hecke_2"}, {"doc_id": "doc_7"}]}
     citations = read("Cut it.", OWN, beside, EARLIER)
