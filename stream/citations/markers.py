@@ -73,7 +73,7 @@ class Names:
 
     def came_earlier(self, name: str) -> bool:
         """Return whether a name that is no document of the response is one of an earlier answer."""
-        return is_remembered(self._earlier, name)
+        return name not in self.ids and is_remembered(self._earlier, name)
 
     def at(self, rank: int) -> str | None:
         """Return the id of the document at a 1-based rank; if two share the rank, the first."""

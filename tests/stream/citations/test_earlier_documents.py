@@ -108,6 +108,12 @@ def test_a_range_counts_places_and_stays_what_it_is() -> None:
             assert of_places(text, OWN, None, earlier) == of_places(text, OWN)
 
 
+def test_an_answers_own_document_is_no_earlier_one() -> None:
+    own, of_ids = [Document(name) for name in ("1", "2", "3")], citation_reader(["doc_id"])
+    earlier = remember(b"", [Document("3"), Document("9")])
+    assert of_ids("See [#3].", own, None, earlier) == of_ids("See [#3].", own)
+
+
 def test_an_annotation_may_name_what_an_earlier_answer_retrieved() -> None:
     beside = {"citations": [{"doc_id": "hecke_1"}, {"doc_id": "hecke_2"}, {"doc_id": "doc_7"}]}
     citations = read("Cut it.", OWN, beside, EARLIER)
