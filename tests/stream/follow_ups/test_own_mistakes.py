@@ -77,6 +77,21 @@ def test_what_is_asked_anew_or_held_against_the_assistant_is_read(follow_up: str
     assert read(follow_up).clarification
 
 
+@pytest.mark.parametrize(
+    "follow_up",
+    [
+        "mein Fehler, dir zu glauben",
+        "me equivoqué por tu culpa",
+        "je me suis trompé à cause de vous",
+        "ho sbagliato menu perché me l'hai detto tu",
+        "ik zat op de verkeerde pagina door jouw link",
+    ],
+)
+def test_a_mistake_that_the_assistant_is_blamed_for_takes_no_leave(follow_up: str) -> None:
+    reading = read(follow_up)
+    assert (reading.label == "thanks", reading.closes) == (False, False)
+
+
 def test_who_forgot_something_has_not_left() -> None:
     assert not any(read(text).closes for text in ("I forgot my password", "Ich habe mein Passwort vergessen"))
 
