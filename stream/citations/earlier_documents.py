@@ -66,7 +66,7 @@ class EarlierDocuments:
 def _are_places(documents: Sequence[Document]) -> bool:
     """Say whether ids are the places of their documents, behind one prefix, counted from 0 or from 1."""
     if len(documents) < 2:
-        return False
+        return documents[0].doc_id in ("0", "1")
     first = _NUMBERED.fullmatch(documents[0].doc_id)
     if first is None or first[2] not in ("0", "1"):
         return False

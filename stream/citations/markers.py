@@ -194,8 +194,8 @@ class Grammar:
             return self._as("numeric" if token.isdecimal() else "doc_id", token, token, names)
         if token.isdecimal():
             return self._number(token, names)
-        if names.came_earlier(token):
-            is_step = "step_item" in styles and _STEP_ITEM.fullmatch(token)
+        is_step = "step_item" in styles and _STEP_ITEM.fullmatch(token)
+        if ("doc_id" in styles or is_step) and names.came_earlier(token):
             return self._as("step_item" if is_step else "doc_id", None, token, names)
         if token[0] == "^":
             return self._footnote(token, names)
@@ -292,7 +292,8 @@ class Grammar:
             elif missing is None:
                 # A range counts places, and no ids of earlier answers.
                 is_earlier = reading is not None and reading.fault == "earlier"
-                missing = MarkerItem("dangling", "numeric", part) if is_earlier else reading
+                fault = "dangling" if "numeric" in self.styles else "malformed"
+                missing = MarkerItem(fault, "numeric", part) if is_earlier else reading
         if missing is not None:
             readings.append(MarkerItem(missing.fault, missing.style, part))
         return readings
@@ -312,7 +313,8 @@ class Grammar:
     def _footnote(self, token: str, names: Names) -> MarkerItem | None:
         inner = token.strip("^")
         doc_id = self._named(inner, names)
-        if doc_id is None and not (inner.isdecimal() or self._is_id(inner, names) or names.came_earlier(inner)):
+        came_earlier = doc_id is None and "footnote" in self.styles and names.came_earlier(inner)
+        if doc_id is None and not (inner.isdecimal() or self._is_id(inner, names) or came_earlier):
             return None
         return self._as("footnote", doc_id, token, names, inner)
 
@@ -328,7 +330,7 @@ class Grammar:
         numbered = inner not in names.ids and names.are_numbers
         doc_id = None if numbered else self._named(inner, names)
         explicit = label[1].lower() == "id" and label[2].strip()
-        came_earlier = doc_id is None and names.came_earlier(inner)
+        came_earlier = doc_id is None and "labelled" in self.styles and names.came_earlier(inner)
         if doc_id is None and not (explicit or came_earlier or inner.isdecimal() or self._is_id(inner, names)):
             return None
         return self._as("labelled", doc_id, token, names, inner)

@@ -398,6 +398,7 @@ def _add(delivered: Sequence[Annotation], names: Names, out: Citations) -> None:
     """Add annotations: on the span of a marker they decide what it names, elsewhere each adds its document once."""
     styles = {(c.start, c.end): c.style for c in out.all}
     styles.update(((f.start, f.end), f.style) for f in out.faults if f.kind == "dangling")
+    styles.update({(c.start, c.end): c.style for c in out.of_earlier})
     marked: dict[tuple[str, int, int], Citation] = {}
     beside: dict[tuple[str, int, int], Citation] = {}
     earlier: list[Citation] = []
@@ -412,9 +413,11 @@ def _add(delivered: Sequence[Annotation], names: Names, out: Citations) -> None:
             beside[doc_id, start, end] = Citation(doc_id, names.ids[doc_id], start, end, "structured")
         else:
             marked[doc_id, start, end] = Citation(doc_id, names.ids[doc_id], start, end, style)
+    decided = {(c.start, c.end) for c in (*marked.values(), *earlier) if c.start >= 0}
+    out.of_earlier = [c for c in out.of_earlier if (c.start, c.end) not in decided]
     written = {c.doc_id for c in out.of_earlier}
     out.of_earlier += [c for c in earlier if c.doc_id not in written]
-    decided = {(c.start, c.end) for c in (*marked.values(), *earlier) if c.start >= 0}
+    out.of_earlier.sort(key=by_start)
     out.all = [c for c in out.all if (c.start, c.end) not in decided] + list(marked.values())
     out.faults = [f for f in out.faults if f.kind != "dangling" or (f.start, f.end) not in decided]
     written = {c.doc_id for c in out.all}

@@ -95,6 +95,7 @@ def with_all_letters(pattern: str) -> str:
 
 _REMARK = {name: expanded(patterns, TABLE["words"]) for name, patterns in TABLE["remark"].items()}
 _HARMLESS = re2.compile(_REMARK["harmless"].encode(), options())
+_BIDING = re2.compile(with_all_letters(_REMARK["biding"]).encode(), options())
 _RESTATED = re2.compile(with_all_letters(_REMARK["restated"]).encode(), options())
 _ANNOUNCED = re2.compile(with_all_letters(_REMARK["announced"]).encode(), options())
 #: What a follow-up may remark; the place in this tuple is the place in the set.
@@ -119,14 +120,18 @@ class Context:
     def asked(self) -> bool:
         """The response ended in a question, and not in one that it asks of whatever it answered ("did that help?").
 
-        Nor in "correct?". Who comes back the day after, and asks whether it helped, asks.
+        Nor in "correct?". Of one who comes back the day after, "not yet" says nothing of the answer.
         """
         tail = self._end()
         if _ASKED not in tail or _CONFIRM in tail:
             return False
         if self.checked():
-            return checks_in(self._exchange.response)
+            return checks_in(self._exchange.response) and self._bides()
         return not (self._comments() and self.parting())
+
+    def _bides(self) -> bool:
+        """Say whether the follow-up puts off what an answer asks for ([remark]), and does not speak of the answer."""
+        return _BIDING.search(encode(self._follow_up)) is not None and _HELD.isdisjoint(words_of(self._follow_up))
 
     def unasked(self) -> bool:
         """The response did not end in a question (else "no" answers it and rejects nothing)."""

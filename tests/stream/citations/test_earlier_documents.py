@@ -91,6 +91,7 @@ def test_a_document_that_comes_again_is_one_of_the_latest() -> None:
 def test_ids_that_are_places_among_their_answers_documents_name_nothing_later(ids: list[str]) -> None:
     assert remember(EARLIER, [Document(name) for name in ids]) == EARLIER
     assert remember(EARLIER, [Document(name) for name in reversed(ids)]) != EARLIER
+    assert remember(EARLIER, [Document("1")]) == EARLIER
 
 
 def test_ids_of_digits_give_no_number_that_names_nothing_a_rank() -> None:
@@ -125,6 +126,14 @@ def test_an_annotation_decides_what_a_marker_names_in_an_earlier_answers_documen
     beside = {"citations": [{"doc_id": "hecke_1", "start": 7, "end": 10}]}
     citations = read("Cut it [1].", OWN, beside, EARLIER)
     assert (citations.cited_ids, citations.faults) == (["hecke_1"], [])
+
+
+def test_an_annotation_on_the_marker_of_an_earlier_document_decides_what_it_names() -> None:
+    def named(doc_id: str) -> Citations:
+        return read("Cut [doc_1].", OWN, {"citations": [{"doc_id": doc_id, "start": 4, "end": 11}]}, EARLIER)
+
+    assert (named("doc_7").cited_ids, named("hecke_1").cited_ids) == (["doc_7"], ["hecke_1"])
+    assert (named("zzz").cited_ids, named("zzz").faults) == (["doc_1"], [])
 
 
 @given(st.text(st.sampled_from("[]【】(),;: doc_1279`\n\\"), max_size=60))

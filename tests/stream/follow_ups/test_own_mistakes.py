@@ -85,9 +85,15 @@ def test_what_is_asked_anew_or_held_against_the_assistant_is_read(follow_up: str
         "je me suis trompé à cause de vous",
         "ho sbagliato menu perché me l'hai detto tu",
         "ik zat op de verkeerde pagina door jouw link",
+        "I typed the wrong street and now I can't change it back",
+        "I entered the wrong code and am locked out",
+        "hab mich vertippt, was jetzt",
+        "puse mal la clave y ahora no puedo entrar",
+        "je me suis trompé, comment annuler",
+        "ho sbagliato, come torno indietro",
     ],
 )
-def test_a_mistake_that_the_assistant_is_blamed_for_takes_no_leave(follow_up: str) -> None:
+def test_a_mistake_that_the_assistant_is_blamed_for_or_that_is_still_open_takes_no_leave(follow_up: str) -> None:
     reading = read(follow_up)
     assert (reading.label == "thanks", reading.closes) == (False, False)
 
@@ -112,4 +118,11 @@ def test_who_answers_a_question_of_the_day_after_does_not_complain(check_in: str
 
 def test_who_says_no_to_did_that_help_complains() -> None:
     assert read("No", f"{ANSWER} Did that help?").clarification
-    assert read("No, it does not work", "Yesterday you asked us something. Did it work out?").clarification
+    came_back = "Yesterday you asked us something. Did it work out?"
+    for reply in (
+        "No, it does not work",
+        "No, your steps were wrong",
+        "nope, nothing changed",
+        "not yet, your link is dead",
+    ):
+        assert read(reply, came_back).clarification
