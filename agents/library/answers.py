@@ -129,8 +129,8 @@ class AnswerScorer:
 def _in_conversation(turns: Iterable[Turn], forgotten_after: float) -> list[tuple[Turn, bytes]]:
     """Return turns with what earlier answers of their conversation retrieved, as a replay has it.
 
-    Answers without labels are given those of the question before them in time. Turns without
-    ids stand by themselves. forgotten_after: seconds of silence after which a conversation is forgotten.
+    Answers without labels are given those of the question before them in time. Turns without ids stand by themselves.
+    forgotten_after: seconds of silence after which a conversation is forgotten.
     """
     asked: dict[str, Truth | None] = {}
     before: dict[int, bytes] = {}

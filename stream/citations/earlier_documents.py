@@ -43,9 +43,8 @@ class EarlierDocuments:
 
     def __init__(self, forgotten_after: float, most: int) -> None:
         self._forgotten_after, self._most = forgotten_after, most
-        self._known: OrderedDict[str, tuple[float, bytes]] = (
-            OrderedDict()
-        )  # conversation → its last turn's time, digests
+        # Conversation → the time of its last turn, and digests.
+        self._known: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
 
     def before(self, turn: Turn) -> bytes:
         """Return what is remembered of its conversation when a turn comes."""

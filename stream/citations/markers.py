@@ -196,12 +196,12 @@ class Grammar:
             return self._number(token, names)
         is_step = "step_item" in styles and _STEP_ITEM.fullmatch(token)
         if ("doc_id" in styles or is_step) and names.came_earlier(token):
-            return self._as("step_item" if is_step else "doc_id", None, token, names)
+            return MarkerItem("earlier", "step_item" if is_step else "doc_id", token)
         if token[0] == "^":
             return self._footnote(token, names)
         if token[0] == "#" and len(token) < 4 and token[1:].isdecimal():  # a longer number is an issue's
             return self._number(token[1:], names)
-        if "step_item" in styles and _STEP_ITEM.fullmatch(token):
+        if is_step:
             return MarkerItem("dangling", "step_item", token)
         if self._is_id(token, names):
             return self._as("doc_id", None, token, names)

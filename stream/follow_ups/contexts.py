@@ -60,7 +60,7 @@ _OWN = frozenset(("my", "our"))
 #: Words by which a follow-up begins to speak of what the assistant did, and of the answer; and what may stand before.
 _OF_ASSISTANTS = frozenset(("you", "you're", "your"))
 _OF_ANSWERS = _OF_ASSISTANTS | {"that", "that's", "thats", "this", "these", "those", "it", "it's", "its", "still"}
-_HELD = _OF_ASSISTANTS | {"answer", "answers", "yours"}  #: with one of these, a mistake is not the user's own
+_HELD = _OF_ASSISTANTS | {"answer", "answers", "yours"}  #: with one of these, what is said may be of the answer
 _NAYS = ("no", "nah")
 _STEM = 5  #: letters that two forms of a word share
 _MANY = 6  #: words with a subject, from which on one that is shared may be so by chance

@@ -68,7 +68,6 @@ from turnsignal.stream.statistics.intervals import (
     mean_over_turns,
     of_one_turn,
 )
-from turnsignal.stream.statistics.other_order import put_last
 from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.statistics.rankings import RankingDoubts, cited_by_place, said_nothing, says_nothing
 from turnsignal.stream.statistics.record_changes import Circumstances, record_changes
@@ -196,8 +195,8 @@ class ReleasePair:
         row: dict[str, Any] = {"primary": primary if primary in differences else None}
         if traffic.shifted:
             row["shifted"], row["moved"] = traffic.shifted, traffic.parts
-        last = put_last(differences, beside, self._reader.ranked)
-        turned = ("", "") if last is None else (last.why, "") if beside[CITES_LAST].value > 0 else ("", last.why)
+        last = next((change.why for change in changes if change.unranks), "")
+        turned = (last, "") if last and beside[CITES_LAST].value > 0 else ("", last)
         if unranked or turned[0]:
             row["unranked"] = unranked or turned[0]
         unranked_before = doubts.before or doubts.by_place or turned[1]

@@ -38,4 +38,4 @@ def put_last(
         return None
     why = f"{more(last)} answers cite just the last of their documents, and the search ranks them as before"
     note = note_of(last, f"{why}, {abs(last.value):.0%} of them: is the best one put last on purpose?")
-    return RecordChange(why, {name: 1.0 for name in ranked if _BY_SEARCH not in name}, note)
+    return RecordChange(why, {name: 1.0 for name in ranked if _BY_SEARCH not in name}, note, unranks=True)

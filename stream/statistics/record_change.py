@@ -14,7 +14,8 @@ class RecordChange(NamedTuple):
     """One change of what was asked or written down.
 
     why: in words; most: figures that it may move → how far; note: a sentence of its own, "" for none; withdraws: words
-    that do not hold then; by_chance: what goes beyond has to be shown, too.
+    that do not hold then; by_chance: what goes beyond has to be shown, too; unranks: of the release with more of it,
+    the order of documents says nothing of the search.
     """
 
     why: str
@@ -22,6 +23,7 @@ class RecordChange(NamedTuple):
     note: str = ""
     withdraws: tuple[str, ...] = (WORSE, BETTER)
     by_chance: bool = False
+    unranks: bool = False
 
     def accounts_for(self, name: str, delta: Difference) -> bool:
         """Say whether a figure may have moved as far by that alone."""
