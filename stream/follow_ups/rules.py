@@ -137,20 +137,17 @@ class _Rule:
 class _Table:
     """Rows of patterns; the first row that matches and holds wins."""
 
-    __slots__ = ("_others", "_patterns", "_rules", "closing")
+    __slots__ = ("_others", "_patterns", "_rules")
 
     def __init__(self, patterns: Sequence[str], others: Sequence[str], rules: Sequence[_Rule]) -> None:
         self._rules = rules
-        rows = zip(patterns, others, rules, strict=True)
-        #: the patterns of rows by which a user takes leave
-        self.closing = tuple([pattern for *row, rule in rows if rule.reading.closes for pattern in row])
         self._patterns = _compiled(tuple(patterns))
-        self._others = _compiled(tuple(others))
+        self._others = tuple(others)  # compiled with the first message that may need them: most traffic is English
 
     def read(self, follow_up: bytes, context: "Context", *, english: bool) -> FollowUpReading | None:
         """Return the reading of the first row that matches and whose condition holds."""
         places = self._patterns.match(follow_up)
-        if not english and (others := self._others.match(follow_up)):
+        if not english and (others := _compiled(self._others).match(follow_up)):
             places = sorted([*places, *others])
         for place in places:
             rule = self._rules[place]
@@ -179,7 +176,6 @@ class FollowUpRules:
         table, self._measured = _load("rules.toml"), _load("confidences.toml")
         self._clarifying = self._table(table["clarifying"], table["words"])
         self._continuing = self._table(table["continuing"], table["words"])
-        self._leaving = _compiled(self._clarifying.closing + self._continuing.closing)
         self._signs = re2.Set.SearchSet(options())
         for name in SIGNS:
             self._signs.Add(table["response"][name])
@@ -229,9 +225,8 @@ class FollowUpRules:
         )
 
     def takes_leave(self, exchange: Exchange) -> bool:
-        """Say whether `read` finds that a follow-up takes leave; few rows say so, and most messages match none."""
-        exchange = _unquoted(exchange)
-        return bool(self._leaving.match(encode(_plain(exchange.follow_up)))) and self.read(exchange).closes
+        """Say whether `read` finds that a follow-up takes leave."""
+        return self.read(exchange).closes
 
     def reading(
         self,
