@@ -4,10 +4,11 @@ Kafka keeps the positions of a group apart from the state, and lets them expire,
 telling the other. So each transaction writes where it has come to into the changelog too, as Flink keeps offsets in its
 checkpoints: then state and position prove each other, and a position that is gone is restored.
 
-A checkpoint is a tombstone under a key that no conversation and no series can have, with its content in a header:
-workers of the versions before this one read past it, so both can run in one group during a rolling upgrade. It is not
-compacted away, because it is the last record of its transaction and the newest segment of a log is never compacted;
-should it be lost all the same, the positions of the group are believed, as before.
+A checkpoint is a header of the last state that a transaction writes; of one that writes none, it is a tombstone under
+a key that no conversation and no series can have. Workers of earlier versions read past both, so they can run in one
+group during a rolling upgrade. It is not compacted away: the state that has it stays until that conversation has a newer
+one, which comes with a newer checkpoint, and the newest segment of a log is never compacted. Should it be lost all the
+same, the positions of the group are believed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,7 @@ from turnsignal.stream.errors import SchemaError
 SCHEMA = 1  #: of the header's content; raised when older code could misread it
 KEY = b"\xffcheckpoint"  #: no UTF-8 text begins with this byte
 HEADER = "checkpoint"
+_LIGHT = 64_000  #: bytes of a state that has room for a checkpoint: a larger one may be near what its topic takes
 
 
 class Checkpoint(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -89,6 +91,15 @@ def read_checkpoint(headers: Sequence[tuple[str, bytes]] | None) -> Checkpoint |
     return checkpoint
 
 
-def checkpoint_record(checkpoint: Checkpoint) -> tuple[bytes, None, list[tuple[str, bytes]]]:
-    """Return key, value and headers of the changelog record that holds a checkpoint."""
-    return KEY, None, [(HEADER, checkpoint.encode())]
+def checkpoint_record(
+    checkpoint: Checkpoint, changes: Mapping[bytes, bytes | None] | None = None
+) -> tuple[bytes, bytes | None, list[tuple[str, bytes]]]:
+    """Return key, value and headers of the changelog record that holds a checkpoint: the last one of its transaction.
+
+    changes: the state that is written with it, of which it takes the last that is not forgotten and has room for it.
+    """
+    headers = [(HEADER, checkpoint.encode())]
+    for key, value in reversed(tuple(() if changes is None else changes.items())):
+        if value is not None and len(value) <= _LIGHT:
+            return key, value, headers
+    return KEY, None, headers

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from turnsignal.agents.worker.checkpoints import KEY, Checkpoint, read_checkpoint
+from turnsignal.agents.worker.checkpoints import Checkpoint, read_checkpoint
 from turnsignal.stream.errors import TurnsignalError
 
 
@@ -74,10 +74,11 @@ def restore_changelog(
                     value = message.value()
                     if value is None:
                         store.pop(message.key(), None)
-                        if message.key() == KEY:
-                            checkpoint = read_checkpoint(message.headers())
                     else:
                         store[message.key()] = value
+                    headers = message.headers()
+                    if headers is not None:
+                        checkpoint = read_checkpoint(headers) or checkpoint
                     count += 1
                 elif error.code() != KafkaError._PARTITION_EOF:
                     raise KafkaException(error)

@@ -104,7 +104,7 @@ class TransactionWriter:
     ) -> None:
         """Hand a batch to librdkafka; nothing of it can be read before `commit`.
 
-        checkpoint: where the state stands with this batch; it follows the state.
+        checkpoint: where the state stands with this batch; the last record of its state has it.
         """
         # A record of megabytes takes its time to be cut, which is not the transaction's.
         fitted = self._limits.fit(outputs, self._topics, self.partition)
@@ -118,10 +118,12 @@ class TransactionWriter:
         if not self.transactional:
             self._flush()  # outputs are acknowledged before the state that says they exist
         # 3. Produce the state, and where it stands.
-        self._produce_state(changes)
-        if checkpoint is not None:
-            key, value, headers = checkpoint_record(checkpoint)
-            self._produce(self._changelog, value, key, self.partition, headers=headers)
+        if checkpoint is None:
+            self._produce_state(changes)
+            return
+        last, value, headers = checkpoint_record(checkpoint, changes)
+        self._produce_state({key: change for key, change in changes.items() if key != last})
+        self._produce_state({last: value}, headers=headers)
 
     def commit(self, offsets: list[TopicPartition], group: Any) -> None:
         """Make the batch readable, with the input positions; blocks, so call it in a thread."""
@@ -155,17 +157,17 @@ class TransactionWriter:
                 self._drain()
                 produce(topics[topic], value, key, **arguments)
 
-    def _produce_state(self, changes: Mapping[bytes, bytes | None]) -> None:
+    def _produce_state(self, changes: Mapping[bytes, bytes | None], **more: Any) -> None:
         produce, changelog, partition = self._produce, self._changelog, self.partition
         large = self._limits.large_state(changelog)
         for key, value in changes.items():
             if value is not None and len(value) > large:
                 self.flush_before_offsets = True
             try:
-                produce(changelog, value, key, partition)
+                produce(changelog, value, key, partition, **more)
             except BufferError:
                 self._drain()
-                produce(changelog, value, key, partition)
+                produce(changelog, value, key, partition, **more)
 
     def _delivered(self, error: KafkaError | None, _message: object) -> None:
         if error is not None and self._failed is None:

@@ -22,6 +22,17 @@ def test_a_checkpoint_reads_back() -> None:
     assert read_checkpoint(headers) == written
 
 
+def test_the_last_state_of_a_batch_takes_its_checkpoint_along() -> None:
+    key, value, headers = checkpoint_record(Checkpoint(positions={"turns": 2}), {b"a": b"1", b"b": b"2", b"gone": None})
+    assert (key, value) == (b"b", b"2")
+    assert headers == checkpoint_record(Checkpoint(positions={"turns": 2}))[2]
+
+
+@pytest.mark.parametrize("changes", [None, {}, {b"gone": None}, {b"large": b"x" * 100_000}])
+def test_a_checkpoint_stands_alone_where_no_state_has_room_for_it(changes: dict[bytes, bytes | None] | None) -> None:
+    assert checkpoint_record(Checkpoint(), changes)[:2] == (KEY, None)
+
+
 def test_a_tombstone_without_a_checkpoint_is_none() -> None:
     assert read_checkpoint(None) is None
     assert read_checkpoint([("other", b"x")]) is None
