@@ -168,6 +168,13 @@ class Context:
         tail = self._end()
         return (_ASKED in tail or _OFFER in tail) and _INVITED not in tail and _MORE not in tail
 
+    def passing(self) -> bool:
+        """Like proposed, behind an answer to what was no request, and the follow-up has no word of the prompt."""
+        prompt, response = self._exchange.prompt[:HEAD].casefold(), self._exchange.response
+        if not self.proposed() or asks_alone(response) or self._echoes(prompt):
+            return False
+        return "?" in prompt or not requests(prompt)
+
     def suggested(self) -> bool:
         """The response ended in a suggestion, offered to do something with it, or asked whether it had understood.
 
@@ -471,6 +478,7 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "answering": Context.answering,
     "offered": Context.offered,
     "proposed": Context.proposed,
+    "passing": Context.passing,
     "suggested": Context.suggested,
     "checked": Context.checked,
     "concluded": Context.concluded,

@@ -42,6 +42,7 @@ _MOST_NAME_A_USER = 0.5  #: share of conversations
 _SOME_NAME_A_USER = 0.1
 _FEW_USERS = 10
 _MANY_UNKNOWN = 0.5  #: share of follow-ups that no rule recognises, from which on few complaints mean little
+_MAY_BE_MISSED = "so complaints may be missed (`turnsignal judge` reads those)"
 _A_QUARTER_MORE = 1.25  #: the smallest ratio that is named
 _NEARLY_NOTHING = 1e-6
 _ONE = {PLATFORMS: "platform", LANGUAGES: "language", BOTH: "language on a platform"}
@@ -79,7 +80,10 @@ def find(summary: Mapping[str, Any]) -> list[Finding]:
         _not_by_user(summary, compared),
         _few_users(summary),
     ]
-    notes += [] if named else _users(summary)
+    if not named:
+        notes += _users(summary)
+    elif all(finding.change != WORSE for finding in named):
+        notes.append(_unread(summary))
     where = where_labels_fail(summary), where_to_work(summary)
     sentences = (tell_releases_apart(summary), broken_instructions(summary), *where)
     notes += [Finding("note", sentence) for sentence in sentences if sentence]
@@ -331,20 +335,29 @@ def _few_users(summary: Mapping[str, Any]) -> Finding | None:
     )
 
 
+def _unknown(summary: Mapping[str, Any]) -> int:
+    """Count the follow-ups in languages that are read of which no rule recognises what they say."""
+    rows = [row for row in summary["scores"] if row["scorer"] == FOLLOW_UP]
+    return sum(row.get("unscored", {}).get(Unscored.NO_SIGNAL, 0) for row in rows)
+
+
+def _unread(summary: Mapping[str, Any]) -> Finding | None:
+    """Say where most follow-ups are not recognised: that nothing is called worse means little then."""
+    n = sum(row["n"] for row in summary["scores"] if row["scorer"] == CLARIFICATION_FREE)
+    unknown = _unknown(summary)
+    if unknown <= _MANY_UNKNOWN * n:
+        return None
+    return Finding("note", f"no rule recognises what {unknown:,} of {n:,} follow-ups say, {_MAY_BE_MISSED}")
+
+
 def _users(summary: Mapping[str, Any]) -> Iterator[Finding]:
     """Say how users fared, all releases together."""
     free = [row for row in summary["scores"] if row["scorer"] == CLARIFICATION_FREE and row["n"]]
     if n := sum(row["n"] for row in free):
         share = 1 - sum(row["mean"] * row["n"] for row in free) / n
-        unknown = sum(
-            row.get("unscored", {}).get(Unscored.NO_SIGNAL, 0)
-            for row in summary["scores"]
-            if row["scorer"] == FOLLOW_UP
-        )
+        unknown = _unknown(summary)
         beside = f"; no rule recognises what {unknown:,} of them say" if unknown else ""
-        beside += (
-            ", so complaints may be missed (`turnsignal judge` reads those)" if unknown > _MANY_UNKNOWN * n else ""
-        )
+        beside += f", {_MAY_BE_MISSED}" if unknown > _MANY_UNKNOWN * n else ""
         sentence = f"users had to clarify in {share_of(share)} of {n:,} follow-ups in languages that are read{beside}"
         yield Finding("note", sentence)
     outcomes: Counter[str] = Counter()

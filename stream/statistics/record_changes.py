@@ -350,7 +350,7 @@ def _says_more(deltas: Mapping[str, Difference], length: float) -> RecordChange 
     silent, abandoned = deltas.get("silent"), deltas.get("abandoned")
     if length < _LONGER or silent is None or silent.value <= 0 or (abandoned and moved(abandoned, RISE, 0.0)):
         return None
-    why = f"first answers are {length:.1f} times as long, so that users may have less to ask"
+    why = f"first answers are {length:.1f} times as long, so that users may have less to ask, or leave"
     return RecordChange(why, dict.fromkeys(("silent", "resolved"), _OF_LONGER * (length - 1.0)))
 
 

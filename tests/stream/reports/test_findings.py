@@ -145,6 +145,18 @@ def test_where_most_follow_ups_are_not_recognised_it_says_that_complaints_may_be
     assert any(sentence.endswith(said) for sentence in sentences(quality=[], scores=scores))
 
 
+def test_it_says_so_beside_a_change_that_is_not_for_the_worse_and_not_beside_one_that_is() -> None:
+    scores = [
+        {"scorer": "clarification_free", "n": 40, "mean": 0.9},
+        {"scorer": "follow_up", "n": 16, "mean": 0.5, "unscored": {"no_signal": 24}},
+    ]
+    said = "no rule recognises what 24 of 40 follow-ups say"
+    said += ", so complaints may be missed (`turnsignal judge` reads those)"
+    for verdict, is_said in (("changed", True), ("better", True), ("worse", False)):
+        moved = compared("billing", follow_up=delta(-0.2 if verdict == "worse" else 0.2, verdict))
+        assert (said in sentences(moved, scores=scores)) is is_said, verdict
+
+
 def test_broken_instructions_and_the_part_to_work_on_are_counted() -> None:
     review = [
         {"check": name, "fails": fails, "applicable": 100, "rate": {"value": fails / 100}}

@@ -356,7 +356,7 @@ def test_turns_behind_a_failing_answer_and_citations_of_another_part_make_nothin
 def test_users_who_have_nothing_left_to_ask_do_not_make_a_fuller_answer_worse() -> None:
     longer = Circumstances(length=1.5)
     (change,) = record_changes({"silent": delta(0.2), "resolved": delta(-0.1)}, {}, longer)
-    assert change.why == "first answers are 1.5 times as long, so that users may have less to ask"
+    assert change.why == "first answers are 1.5 times as long, so that users may have less to ask, or leave"
     assert claims({"silent": delta(0.2)}, {}, "", 0.01, (), changes=[change])["silent"].change == "changed"
     assert claims({"silent": delta(0.5)}, {}, "", 0.01, (), changes=[change])["silent"].change == "worse", "too many"
     assert record_changes({"silent": delta(0.2)}, {}, Circumstances(length=1.1)) == []
