@@ -1,4 +1,4 @@
-"""What people write in everyday words, most of it in French and Italian, written down before it was read."""
+"""Everyday words that rules were made for or kept from, most of them in French and Italian: no measure of the rules."""
 
 import pytest
 

@@ -96,3 +96,10 @@ def test_small_talk_in_a_clients_form_asks_for_nothing(form: str) -> None:
     assert is_small_talk(kept(form.format("How do I reset it?"), "Open Settings.", form.format("thanks a lot!")), RULES)
     asked = kept(form.format("How do I reset it?"), "Open Settings.", form.format("order status"))
     assert not is_small_talk(asked, RULES)
+
+
+@pytest.mark.parametrize("wish", ["Get well soon!", "Gute Besserung!", "Bon rétablissement !"])
+def test_what_is_answered_with_thanks_returned_and_a_recovery_wished_asks_for_nothing(wish: str) -> None:
+    turns = kept("can i swim?", "When the stitches are out.", "my leg is really sore this week")
+    assert is_small_talk(turns, RULES, f"Glad to help. {wish}")
+    assert not is_small_talk(turns, RULES, f"Cool it. {wish}")
