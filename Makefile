@@ -36,8 +36,9 @@ $(LINKED): $(VENV)/.installed
 	@PYTHONWARNINGS=ignore $(PY) $(LINK)
 	@touch $@
 
+# Not compiled ahead: of what only tests use most is never imported, and compiling it takes as long as installing it.
 $(VENV)/.tests: $(VENV)/.installed deploy/requirements-test.lock
-	$(INSTALL) --require-hashes --requirement deploy/requirements-test.lock
+	$(INSTALL) --no-compile --require-hashes --requirement deploy/requirements-test.lock
 	@touch $@
 
 $(VENV)/.report: $(VENV)/.installed deploy/requirements-report.lock

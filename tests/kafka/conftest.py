@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.kafka.faults.cluster import STEADY
 from tests.kafka.faults.oracle import committed
 from tests.kafka.faults.play import wait
 from turnsignal.agents.kafka.brokers import Broker, find_broker
@@ -19,6 +20,7 @@ os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSeria
 
 # Small enough that tests of too large records stay small; a broker of one's own keeps its limit.
 MAX_RECORD = 4 * 1024 * 1024
+PROPERTIES = STEADY | {"message.max.bytes": str(MAX_RECORD), "replica.fetch.max.bytes": str(MAX_RECORD)}
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +30,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
         found = find_broker(
             os.environ,
             directory=tmp_path_factory.mktemp("kafka"),
-            properties={"message.max.bytes": str(MAX_RECORD), "replica.fetch.max.bytes": str(MAX_RECORD)},
+            properties=PROPERTIES,
             say=print,
         )
     except TurnsignalError as error:

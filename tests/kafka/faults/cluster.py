@@ -23,12 +23,15 @@ PROPERTIES = {
     "log.initial.task.delay.ms": "300",
     "offset.metadata.max.bytes": "65536",
 }
+#: Of a broker that nobody crashes: on two busy cores it may have no time for a heartbeat for longer than Kafka's session
+#: of 9 s, and is fenced, as if that helped where there is no other.
+STEADY = {"broker.session.timeout.ms": "60000"}
 
 
 class Cluster:
-    """One broker or three in one directory, inside a `with` block."""
+    """One broker or three in one directory, inside a `with` block; properties: of every broker, before ours."""
 
-    def __init__(self, directory: Path, count: int = 1) -> None:
+    def __init__(self, directory: Path, count: int = 1, properties: Mapping[str, str] | None = None) -> None:
         self.networks: dict[str, Network] = {}
         self._stack = ExitStack()
         self.nodes = [KafkaProcess(directory / f"node-{number}") for number in range(1, count + 1)]
@@ -42,7 +45,7 @@ class Cluster:
         }
         for number, node in enumerate(self.nodes, 1):
             node.cluster = self.nodes[0].cluster
-            node.properties = {**common, "node.id": str(number)}
+            node.properties = {**common, "node.id": str(number), **(properties or {})}
         if count == 1:
             self.nodes[0].properties |= self._listeners(self.nodes[0])
 

@@ -51,11 +51,12 @@ def everything(lab: Lab, *, crash: bool) -> None:
 #: The short form is part of `make test`, where a machine that does other work too starts a worker in half a minute; a
 #: session of a few seconds would end before its member is back, and every end of one makes more work for all of them.
 SHORT_PATIENCE = 2.0
-CHILD_OF_SCORE = ("kill_child", "stop_and_continue", "slower_than_poll", "hang")
+#: `mixed` does the same to workers of all apps.
+OF_SCORE = ("kill_child", "stop_and_continue", "slower_than_poll", "hang", "terminate_busy", "join_and_leave")
 MANY = {"PARTITIONS": "16"}
 SCENARIOS: dict[str, Scenario] = {
     **{
-        name: Scenario(scripted(script, 3 if name == "join_and_leave" else 2), of_score=name in CHILD_OF_SCORE)
+        name: Scenario(scripted(script, 3 if name == "join_and_leave" else 2), of_score=name in OF_SCORE)
         for name, script in SCRIPTS.items()
     },
     "crash_broker": Scenario(scripted(crash_broker), "unsteady"),

@@ -16,10 +16,11 @@ def drawn(
     truth = rng.random((conversations, size)) < likely[:, None]
     judged = rng.random((conversations, size)) < np.where(truth, hit, alarm)
     labelled = n // size
+    said = zip(judged.astype(float).tolist(), truth.astype(float).tolist(), strict=True)
     return [
-        JudgedLabel(str(c), float(judged[c, k]), float(truth[c, k]) if c < labelled else None)
-        for c in range(conversations)
-        for k in range(size)
+        JudgedLabel(str(c), verdict, label if c < labelled else None)
+        for c, (verdicts, labels) in enumerate(said)
+        for verdict, label in zip(verdicts, labels, strict=True)
     ]
 
 
