@@ -23,8 +23,8 @@ PROPERTIES = {
     "log.initial.task.delay.ms": "300",
     "offset.metadata.max.bytes": "65536",
 }
-#: Of a broker that nobody crashes: on two busy cores it may have no time for a heartbeat for longer than Kafka's session
-#: of 9 s, and is fenced, as if that helped where there is no other.
+#: Of a broker that nobody crashes: two busy cores may have no time for its heartbeats for longer than Kafka's session
+#: of 9 s, and then it is fenced, as if that helped where there is no other.
 STEADY = {"broker.session.timeout.ms": "60000"}
 
 
