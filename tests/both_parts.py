@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 _BY_FILE = ("--dist", "loadfile")
-_BROKER = ("-n", "3", *_BY_FILE, "-m", "kafka")  #: three brokers, one for each process
+_BROKER = ("-n", "2", *_BY_FILE, "-m", "kafka")  #: one broker for each process; a third starves them all
 _OTHERS = ("-n", "auto", *_BY_FILE, "--no-loadscope-reorder", "-m", "not kafka")
 _NONE = 5  #: how pytest ends where no test is of that kind
 

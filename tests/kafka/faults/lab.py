@@ -41,7 +41,7 @@ from turnsignal.agents.kafka.topics import create_topics, topic_names
 from turnsignal.agents.settings import Settings
 
 CATCH_UP_SECONDS = 180.0  #: after the last turn and the last fault; a worker that is not back by then is lost
-SHORT_CATCH_UP_SECONDS = 240.0  #: the same for a few thousand turns
+SHORT_CATCH_UP_SECONDS = 120.0  #: the same for a few thousand turns
 START_SECONDS = 120.0
 INPUTS = {"score": "turns", "watch": "series"}
 
@@ -249,12 +249,14 @@ class Lab:
             return True
 
         def fed() -> bool:
+            if time.monotonic() >= until:  # nothing more is fed: then what is there has to do
+                return True
             return all(end > there[partition] for partition, end in ends(self.settings).items())
 
         with suppress(TimeoutError):
             self.wait(known, CATCH_UP_SECONDS, "")
-            with suppress(TimeoutError):  # nothing more is fed: then what is there has to do
-                self.wait(fed, 2.0, "")
+            until = time.monotonic() + 2.0
+            self.wait(fed, CATCH_UP_SECONDS, "")
             self.wait(known, CATCH_UP_SECONDS, "")
             self.wait(lambda: self._reached(there), CATCH_UP_SECONDS, "")
         self.back = max(self.back, time.monotonic() - began)

@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.kafka.faults.lab import Lab, Result
 from tests.kafka.faults.scenarios import Scene, Script
-from tests.kafka.faults.traffic import make_settings
+from tests.kafka.faults.traffic import PATIENCE, make_settings
 from tests.kafka.faults.workers import wait
 
 __all__ = ["make_settings", "play", "wait"]
@@ -23,7 +23,7 @@ def play(
     workers: int = 2,
     outage: float = 60.0,
     delivery: str = "exactly_once",
-    patience: float = 1.0,
+    patience: float = PATIENCE,
 ) -> Result:
     """Run a script against fresh topics.
 

@@ -10,7 +10,7 @@ from tests.kafka.faults.cluster import Cluster
 from tests.kafka.faults.lab import Lab, Result
 from tests.kafka.faults.play import follow
 from tests.kafka.faults.scenarios import SCRIPTS, Script, crash_broker, mixed, outage
-from tests.kafka.faults.traffic import make_settings
+from tests.kafka.faults.traffic import PATIENCE, make_settings
 
 
 class Scenario(NamedTuple):
@@ -18,7 +18,7 @@ class Scenario(NamedTuple):
 
     act: what happens in a lab; site: on a broker that others use meanwhile, on one that it may crash, or on clusters
     that it makes itself; short: whether it is part of `make test`; env: variables without their prefix; large: those
-    of the long form; patience: what timeouts are multiplied by; by no less than SHORT_PATIENCE in the short form;
+    of the long form; patience: what timeouts are multiplied by; by no less than PATIENCE in the short form;
     of_score: whether what is done concerns the app that scores and no other: in the short form it has none beside it
     that would have to start.
     """
@@ -48,9 +48,6 @@ def everything(lab: Lab, *, crash: bool) -> None:
     follow(lab, mixed(lab.seed, crash=crash), turns=turns, seconds=seconds, workers=3)
 
 
-#: The short form is part of `make test`, where a machine that does other work too starts a worker in half a minute; a
-#: session of a few seconds would end before its member is back, and every end of one makes more work for all of them.
-SHORT_PATIENCE = 2.0
 #: `mixed` does the same to workers of all apps.
 OF_SCORE = ("kill_child", "stop_and_continue", "slower_than_poll", "hang", "terminate_busy", "join_and_leave")
 MANY = {"PARTITIONS": "16"}
@@ -100,7 +97,7 @@ def run(
     """Run a scenario; broker: as its site says, None where it makes its own."""
     scenario = SCENARIOS[name]
     env = {**scenario.env, **(scenario.large if large else {})}
-    patience = scenario.patience if large else max(SHORT_PATIENCE, scenario.patience)
+    patience = scenario.patience if large else max(PATIENCE, scenario.patience)
     if broker is None:
         return clusters.run_alone(scenario.act, prefix, directory, large=large, seed=seed, patience=patience, **env)
     settings = make_settings(broker, prefix, directory, patience=patience, **env)

@@ -657,3 +657,25 @@ def test_who_is_asked_whether_it_helped_may_leave_it_open(follow_up: str) -> Non
     reading = RULES.read(Exchange("can i swim?", "When the stitches are out [doc_1]. Did that help?", follow_up))
     assert not reading.clarification
     assert reading.closes
+
+
+@pytest.mark.parametrize(
+    ("question", "follow_up"),
+    [
+        ("Ist es der Vorderreifen?", "nein, der hintere"),
+        ("C'est le pneu avant ?", "non, celui de derrière"),
+        ("È la gomma davanti?", "no, quella dietro"),
+        ("¿Es la rueda delantera?", "no, la de atrás"),
+        ("É o pneu da frente?", "não, o de trás"),
+        ("Is het de voorband?", "nee, de achterband"),
+    ],
+)
+def test_a_no_with_another_choice_answers_a_question_and_corrects_an_answer(question: str, follow_up: str) -> None:
+    assert not RULES.read(Exchange("I have a flat tyre", question, follow_up)).clarification
+    assert RULES.read(Exchange("Which tyre is flat first?", "The front one [doc_1].", follow_up)).clarification
+
+
+def test_hate_of_something_else_than_the_answer_is_no_frustration_about_it() -> None:
+    assert not read("i hate this knee, it hurts every morning").clarification
+    assert read("i hate this").clarification
+    assert read("i hate this bot").clarification
