@@ -34,6 +34,7 @@ NOBODY = Story("nobody", hours=6.0)  #: a job that was never scraped
 SHOWN = 6.0  #: hours that are asked for, around the release
 #: No more pages than are read: those of these hours and, as some panels show what was a day before, of their end then.
 SEEN = replace(TOLD, kept=((6.5, TOLD.hours - 24.0), (TOLD.hours - SHOWN, TOLD.hours)))
+#: Of the others the end: more pages make no more series.
 ALL = (SEEN, *(replace(story, kept=((story.hours - 1.25, story.hours),)) for story in (ONE_VERSION, MANY_VERSIONS)))
 
 every_panel = pytest.mark.parametrize(("name", "panel"), PANELS, ids=[f"{n}: {p['title']}" for n, p in PANELS])

@@ -20,7 +20,6 @@ os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSeria
 
 # Small enough that tests of too large records stay small; a broker of one's own keeps its limit.
 MAX_RECORD = 4 * 1024 * 1024
-PROPERTIES = STEADY | {"message.max.bytes": str(MAX_RECORD), "replica.fetch.max.bytes": str(MAX_RECORD)}
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +29,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
         found = find_broker(
             os.environ,
             directory=tmp_path_factory.mktemp("kafka"),
-            properties=PROPERTIES,
+            properties=STEADY | {"message.max.bytes": str(MAX_RECORD), "replica.fetch.max.bytes": str(MAX_RECORD)},
             say=print,
         )
     except TurnsignalError as error:

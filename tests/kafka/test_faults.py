@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.kafka.faults.cluster import STEADY, Cluster
+from tests.kafka.faults.cluster import Cluster
 from tests.kafka.faults.lab import Result
 from tests.kafka.faults.table import SCENARIOS, run
 from turnsignal.stream.errors import TurnsignalError
@@ -35,9 +35,7 @@ def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         clusters: dict[str, Cluster] = {}
         for site in sorted(sites):
             try:
-                clusters[site] = stack.enter_context(
-                    Cluster(directory / site, properties=STEADY if site == "shared" else None)
-                )
+                clusters[site] = stack.enter_context(Cluster(directory / site, steady=site == "shared"))
             except TurnsignalError as error:
                 if os.environ.get("CI"):
                     pytest.fail(f"CI is set and there is no broker that may be broken: {error}", pytrace=False)

@@ -163,7 +163,7 @@ def test_tens_of_thousands_that_wait_are_decided_once_each_and_a_worker_holds_as
             held = max(held, int(sum_metric(lab.page(worker, "metrics"), "turnsignal_judge_queue_exchanges")))
             return lab.is_decided
 
-        wait(decide, 180, "all to be decided", lab.workers)
+        wait(decide, 120, "all to be decided", lab.workers)
         verdicts = lab.await_verdicts()
         assert {verdict.unscored for verdict in verdicts} == {None, Unjudged.TIMEOUT}
         assert 0 < held <= MOST_HELD * lab.settings.partitions

@@ -56,7 +56,7 @@ def wrong_password(lab: Lab) -> None:
     )
     worker = lab.add(settings=wrong)
     worker.start()
-    lab.wait(lambda: not worker.running, 60, "the worker to end")
+    lab.wait(lambda: not worker.running, 20, "the worker to end")
     said = worker.log_text().lower()
     assert worker.join() == 2, said
     assert "authentication" in said, said

@@ -29,15 +29,15 @@ STEADY = {"broker.session.timeout.ms": "60000"}
 
 
 class Cluster:
-    """One broker or three in one directory, inside a `with` block; properties: of every broker, before ours."""
+    """One broker or three in one directory, inside a `with` block; steady: nobody crashes them."""
 
-    def __init__(self, directory: Path, count: int = 1, properties: Mapping[str, str] | None = None) -> None:
+    def __init__(self, directory: Path, count: int = 1, *, steady: bool = False) -> None:
         self.networks: dict[str, Network] = {}
         self._stack = ExitStack()
         self.nodes = [KafkaProcess(directory / f"node-{number}") for number in range(1, count + 1)]
         voters = ",".join(f"{n}@127.0.0.1:{node.controller_port}" for n, node in enumerate(self.nodes, 1))
         copies, enough = str(count), str(min(count, 2))
-        common = PROPERTIES | {
+        common = (PROPERTIES | STEADY if steady else PROPERTIES) | {
             "controller.quorum.voters": voters,
             "offsets.topic.replication.factor": copies,
             "transaction.state.log.replication.factor": copies,
@@ -45,7 +45,7 @@ class Cluster:
         }
         for number, node in enumerate(self.nodes, 1):
             node.cluster = self.nodes[0].cluster
-            node.properties = {**common, "node.id": str(number), **(properties or {})}
+            node.properties = {**common, "node.id": str(number)}
         if count == 1:
             self.nodes[0].properties |= self._listeners(self.nodes[0])
 

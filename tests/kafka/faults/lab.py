@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -248,15 +249,14 @@ class Lab:
             there.update(ends(self.settings))
             return True
 
-        def fed() -> bool:
-            if time.monotonic() >= until:  # nothing more is fed: then what is there has to do
+        def fed_since(since: float) -> bool:
+            if time.monotonic() - since >= 2.0:  # nothing more is fed: then what is there has to do
                 return True
             return all(end > there[partition] for partition, end in ends(self.settings).items())
 
         with suppress(TimeoutError):
             self.wait(known, CATCH_UP_SECONDS, "")
-            until = time.monotonic() + 2.0
-            self.wait(fed, CATCH_UP_SECONDS, "")
+            self.wait(partial(fed_since, time.monotonic()), CATCH_UP_SECONDS, "")
             self.wait(known, CATCH_UP_SECONDS, "")
             self.wait(lambda: self._reached(there), CATCH_UP_SECONDS, "")
         self.back = max(self.back, time.monotonic() - began)

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import mkdtemp
 
-from tests.kafka.faults.cluster import STEADY, Cluster
+from tests.kafka.faults.cluster import Cluster
 from tests.kafka.faults.lab import Result
 from tests.kafka.faults.table import SCENARIOS, run
 
@@ -50,8 +50,7 @@ def main() -> int:
     seeds = range(wanted.first_seed, wanted.first_seed + wanted.seeds)
     names = wanted.only or [name for name in SCENARIOS if not wanted.short or SCENARIOS[name].short]
     runs = [(name, seed) for name in names for seed in (seeds if name in MIXED else (1,))]
-    steady = Cluster(directory / "shared", properties=STEADY)
-    with steady as shared, Cluster(directory / "unsteady") as unsteady:
+    with Cluster(directory / "shared", steady=True) as shared, Cluster(directory / "unsteady") as unsteady:
         sites = {"shared": shared, "unsteady": unsteady, "own": None}
         # What takes a broker away is alone on it; the rest shares one.
         pools = {"shared": ThreadPoolExecutor(wanted.beside), "unsteady": ThreadPoolExecutor(1)}

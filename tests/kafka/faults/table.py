@@ -48,12 +48,11 @@ def everything(lab: Lab, *, crash: bool) -> None:
     follow(lab, mixed(lab.seed, crash=crash), turns=turns, seconds=seconds, workers=3)
 
 
-#: `mixed` does the same to workers of all apps.
-OF_SCORE = ("kill_child", "stop_and_continue", "slower_than_poll", "hang", "terminate_busy", "join_and_leave")
+CHILD_OF_SCORE = ("kill_child", "stop_and_continue", "slower_than_poll", "hang")
 MANY = {"PARTITIONS": "16"}
 SCENARIOS: dict[str, Scenario] = {
     **{
-        name: Scenario(scripted(script, 3 if name == "join_and_leave" else 2), of_score=name in OF_SCORE)
+        name: Scenario(scripted(script, 3 if name == "join_and_leave" else 2), of_score=name in CHILD_OF_SCORE)
         for name, script in SCRIPTS.items()
     },
     "crash_broker": Scenario(scripted(crash_broker), "unsteady"),
