@@ -19,7 +19,8 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from functools import cached_property, partial
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, islice, zip_longest
+from operator import itemgetter
 from typing import Annotated, Any, Literal, NamedTuple
 
 import orjson
@@ -33,6 +34,10 @@ from turnsignal.stream.text.identifiers import FINDERS, VERSION, Finder, Span, c
 
 MAX_LOOKS = 100_000  #: comparisons of matches with document ids in one turn: 1,000 ids times 100 markers
 MAX_STRINGS = 10_000  #: distinct strings read in the metadata of one turn
+
+_GIVEN = itemgetter(2)  #: of where a string of metadata stands
+_DOCUMENT_TEXTS = ("text", "title", "url")
+_APART = b"\n\0\n"  #: between texts that are read together: to built-in finders it is as if one ended
 
 Builtin = Literal["secret", "email", "iban", "card", "phone"]
 #: Letters and underscores alone: a digit could make `[kind]` a citation marker.
@@ -87,6 +92,13 @@ class OwnPattern(_RedactionPart):
     regex: Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(_readable)]
 
 
+class _Named(NamedTuple):
+    """A finder, and what stands for what it finds."""
+
+    name: bytes
+    find: Finder
+
+
 class Redacted(NamedTuple):
     """A redacted text. moves: (start, end, new length) of each replaced part, in bytes of the original text."""
 
@@ -130,22 +142,31 @@ class Redaction(_RedactionPart):
         return blake2b(orjson.dumps(content), digest_size=6).hexdigest()
 
     @cached_property
-    def _finders(self) -> list[tuple[bytes, Finder]]:
+    def _finders(self) -> "list[_Named]":
         """Return the finder of each kind, own kinds first: if two matches overlap, the earlier kind names them."""
         finders: dict[str, Finder] = {
             part.kind: partial(_find, compile_pattern(part.regex)) for part in self.patterns
         } | {kind: find for kind, find in FINDERS.items() if kind in self.builtin}
-        return [(f"[{kind}]".encode(), find) for kind, find in finders.items()]
+        return [_Named(f"[{kind}]".encode(), find) for kind, find in finders.items()]
 
-    def redact(self, text: str, counts: MutableMapping[str, int], keep: "Kept | None" = None) -> Redacted:
-        """Replace all matches in a text and count them by kind; keep: matches within document ids, which stay.
+    def redact(
+        self,
+        text: str,
+        counts: MutableMapping[str, int],
+        keep: "Kept | None" = None,
+        finders: "Sequence[_Named] | None" = None,
+    ) -> Redacted:
+        """Replace all matches in a text and count them by kind.
+
+        keep: matches within document ids, which stay; finders: those that may find something, None for all.
 
         Linear in the text.
         """
+        finders = self._finders if finders is None else finders
         data = text.encode("utf-8", "replace")
         spans = sorted(
             (start, priority, end)
-            for priority, (_, find) in enumerate(self._finders)
+            for priority, (_, find) in enumerate(finders)
             for start, end in find(data)
             if keep is None or not keep.holds(data, start, end)
         )
@@ -155,7 +176,7 @@ class Redaction(_RedactionPart):
         moves: list[tuple[int, int, int]] = []
         at = 0
         for start, priority, end in _united(spans):
-            name = self._finders[priority][0]
+            name = finders[priority][0]
             counts[name[1:-1].decode()] = counts.get(name[1:-1].decode(), 0) + 1
             pieces += data[at:start], name
             moves.append((start, end, len(name)))
@@ -164,23 +185,25 @@ class Redaction(_RedactionPart):
 
     def apply(self, turn: Turn, counts: MutableMapping[str, int]) -> None:
         """Redact a turn in place; ids stay."""
-        keep = self._kept([document.doc_id for document in turn.retrieved]) if turn.retrieved else None
+        ids = [document.doc_id for document in turn.retrieved]
+        finders = self._finding(chain(ids, _texts_of(turn)))
+        keep = self._kept(ids, finders) if ids else None
         before = turn.text
-        turn.text, moves = self.redact(before, counts, keep)
+        turn.text, moves = self.redact(before, counts, keep, finders)
         if turn.metadata:
             if moves:
                 move_annotations(turn.metadata, before, moves)
-            self._redact_within(
-                turn.metadata, keep
-            )  # before documents: metadata names their ids, and comparisons are bounded
+            # before documents: metadata names their ids, and comparisons are bounded
+            self._redact_within(turn.metadata, keep)
+        if not finders:
+            return
         if (known := turn.truth) is not None:
-            known.reference = self.redact(known.reference, counts, keep).text if known.reference else known.reference
-            known.chunks = known.chunks and [self.redact(chunk, counts, keep).text for chunk in known.chunks]
+            known.reference = known.reference and self.redact(known.reference, counts, keep, finders).text
+            known.chunks = known.chunks and [self.redact(chunk, counts, keep, finders).text for chunk in known.chunks]
         for document in turn.retrieved:
-            for name in ("text", "title", "url"):
-                given = getattr(document, name)
-                if given:
-                    setattr(document, name, self.redact(given, counts, keep).text)
+            for name in _DOCUMENT_TEXTS:
+                if given := getattr(document, name):
+                    setattr(document, name, self.redact(given, counts, keep, finders).text)
 
     def apply_to_feedback(self, feedback: Feedback, counts: MutableMapping[str, int]) -> None:
         """Redact the texts that a person wrote with feedback, in place."""
@@ -194,27 +217,49 @@ class Redaction(_RedactionPart):
         Each distinct string is read once; beyond `MAX_STRINGS`, strings are emptied unread. Matches are not counted,
         because metadata repeats the text and the documents.
         """
-        known = {"": ""}
+        places: list[tuple[Any, Any, str]] = []
         waiting: deque[Any] = deque([given])
         while waiting:
             container = waiting.popleft()
             for key, value in container.items() if isinstance(container, dict) else enumerate(container):
                 if isinstance(value, str):
-                    if value not in known and len(known) <= MAX_STRINGS:
-                        known[value] = self.redact(value, defaultdict(int), keep).text
-                    container[key] = known.get(value, "")
+                    places.append((container, key, value))
                 elif isinstance(value, dict | list):
                     waiting.append(value)
+        distinct = dict.fromkeys(map(_GIVEN, places))
+        distinct.pop("", None)
+        read = list(islice(distinct, MAX_STRINGS))
+        finders = self._finding(read)
+        if not finders and len(read) == len(distinct):
+            return
+        known = dict(zip(read, read, strict=True))
+        if finders:
+            known = {value: self.redact(value, defaultdict(int), keep, finders).text for value in read}
+        for container, key, value in places:
+            container[key] = known.get(value, "")
 
-    def _kept(self, ids: Sequence[str]) -> "Kept | None":
+    def _finding(self, texts: Iterable[str]) -> "list[_Named]":
+        """Return the finders that find something in any of the texts: mostly none.
+
+        Reading them together is several times faster than each by itself. Own patterns are always among them, as they
+        may ask where a text begins or ends, or reach over the end of one.
+        """
+        joined = _APART.join(text.encode("utf-8", "replace") for text in texts if text)
+        return [
+            named
+            for own, named in zip_longest(self.patterns, self._finders)
+            if own is not None or any(True for _ in named.find(joined))
+        ]
+
+    def _kept(self, ids: Sequence[str], finders: "Sequence[_Named]") -> "Kept | None":
         """Return the matches within document ids, which must stay so that markers name their documents; None: none."""
         joined = "\n".join(ids).encode("utf-8", "replace")
-        if not any(True for _, find in self._finders for _ in find(joined)):
+        if not any(True for _, find in finders for _ in find(joined)):
             return None  # nearly always
         kept = Kept()
         for doc_id in ids:
             data = doc_id.encode("utf-8", "replace")
-            kept.add(data, chain.from_iterable(find(data) for _, find in self._finders))
+            kept.add(data, chain.from_iterable(find(data) for _, find in finders))
         return kept
 
 
@@ -244,6 +289,17 @@ class Kept:
             before <= start and data[start - before : start - before + length] in self._ids
             for before, length in offsets
         )
+
+
+def _texts_of(turn: Turn) -> Iterator[str]:
+    """Yield the texts of a turn that are redacted, but those of its metadata."""
+    yield turn.text
+    if (known := turn.truth) is not None:
+        yield known.reference or ""
+        yield from known.chunks or ()
+    for document in turn.retrieved:
+        for name in _DOCUMENT_TEXTS:
+            yield getattr(document, name) or ""
 
 
 def _find(pattern: Any, data: bytes) -> Iterator[Span]:

@@ -11,6 +11,7 @@ from turnsignal.agents.kafka.process import free_ports
 
 SECTION = "throughput"
 OURS, PLAIN, BATCHED = "turnsignal exactly once", "plain loop", "plain loop, batched"
+REDACTED = "plain loop, redacted"
 BARE, QUIX, BYTEWAX, CONFLUENT = "Faust bare pass-through", "Quix Streams", "Bytewax", "confluent-kafka loop"
 BYTEWAX_RECOVERY, AT_LEAST, NO_METRICS = "Bytewax with recovery", "turnsignal at least once", "turnsignal, metrics off"
 BASELINE, TRANSACTIONS = "baseline work", "confluent-kafka loop, transactions"
@@ -27,6 +28,7 @@ PROMISES = {
     BARE: "does nothing",
     PLAIN: "no Kafka: the ceiling, a turn at a time",
     BATCHED: "no Kafka: the ceiling, in our batches",
+    REDACTED: "no Kafka: as a turn at a time, of texts without what identifies people",
     BASELINE: "no Kafka: the least work that could be meant",
 }
 
@@ -55,6 +57,7 @@ def _peers() -> list[tuple[str, str, dict[str, str]]]:
         (TRANSACTIONS, "confluent_loop.py", {"BENCH_TRANSACTIONS": "on"}),
         (BYTEWAX_RECOVERY, "bytewax_flow.py", {"BENCH_RECOVERY": "on"}),
         (QUIX, "quix_app.py", {}),
+        (REDACTED, "plain_loop.py", {"BENCH_REDACTION": "on"}),
         (BATCHED, "batched_loop.py", {}),
         (BYTEWAX, "bytewax_flow.py", {}),
         (BASELINE, "baseline.py", {}),
@@ -105,7 +108,7 @@ def report(rows: list[Row]) -> tuple[str, list[Target]]:
 
 def _engine(rounds: Rounds, name: str) -> Measured | None:
     """What a turn costs beyond the work; all of it where no work is done, nothing where there is no engine."""
-    if name in (PLAIN, BATCHED, BASELINE):
+    if name in (PLAIN, REDACTED, BATCHED, BASELINE):
         return None
     if name == BARE:
         return rounds.measured(name, lambda row: float(row["cpu_us"]))

@@ -217,6 +217,67 @@ def test_every_part_that_was_replaced_is_told_and_the_rest_is_as_it_was(pieces: 
         at = end
 
 
+#: What begins or ends what is found, so that it is whole only where two texts are read as one.
+PARTS = st.sampled_from(
+    [
+        *(
+            MAIL,
+            PHONE,
+            "4111 1111 1111 1111",
+            "DE89 3704 0044 0532 0130 00",
+            "sk-abcdefghij0123456789",
+            "tel: 555 123 4567",
+        ),
+        *(
+            "4111 1111",
+            "DE89 3704 0044",
+            "tel:",
+            "password: ",
+            "bearer ",
+            "git",
+            "bob@",
+            "@example.com",
+            "https://a:b1",
+            "0171",
+        ),
+        *(
+            "-----BEGIN PRIVATE KEY-----",
+            "cookie: a=b1",
+            "order no ",
+            "\0",
+            "\n",
+            "\r",
+            " ",
+            ".",
+            "/",
+            "-",
+            "1",
+            "é",
+            "x",
+        ),
+    ]
+)
+TEXTS = st.lists(st.lists(PARTS, max_size=4).map("".join), min_size=1, max_size=7)
+OWN = Redaction.model_validate({"patterns": [{"kind": "edge", "regex": "^x|1$|(?s)/.{1,4}\\-"}]})
+
+
+@pytest.mark.parametrize("redaction", [ALL, OWN], ids=["built in", "own"])
+@given(texts=TEXTS, noted=TEXTS)
+def test_texts_of_a_turn_are_redacted_as_each_by_itself(
+    redaction: Redaction, texts: list[str], noted: list[str]
+) -> None:
+    said, *rest = texts
+    documents = [{"doc_id": f"d{n}", "text": text} for n, text in enumerate(rest)]
+    read, counts = redacted(redaction, text=said, retrieved=documents, metadata={"citations": noted})
+    alone: Counter[str] = Counter()
+    assert [read.text, *(document.text for document in read.retrieved)] == [
+        redaction.redact(text, alone).text for text in texts
+    ]
+    assert counts == alone
+    kept: Any = read.metadata
+    assert kept["citations"] == [redaction.redact(text, Counter()).text for text in noted]
+
+
 def test_an_address_at_other_places_of_every_document_id_makes_a_turn_no_square() -> None:
     def work(size: int) -> int:
         ids = [{"doc_id": "!" * (n % 250) + "a@b.cc" + "?" * (n // 250)} for n in range(size)]
