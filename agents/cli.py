@@ -297,6 +297,8 @@ for command in (
 
 def main() -> None:
     """Run the command; say what went wrong in one line on standard error."""
+    # Before numpy is imported: our matrices are small, and threads that share one spin while other processes work.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     make_printable()
     try:
         with rare_collections():

@@ -1,6 +1,9 @@
 """What holds for all tests: how many examples Hypothesis tries, what comes first, when Python looks for garbage."""
 
 import gc
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported, as the command does
 
 import pytest
 from hypothesis import settings

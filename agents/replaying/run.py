@@ -57,7 +57,7 @@ from turnsignal.stream.reports.quality import DERIVED
 from turnsignal.stream.suite import Suite
 
 READING = 8  #: the share of reading and sorting in a replay is one of so many
-SMALL = 4_000_000  #: bytes of input below which a second process costs more than it brings
+SMALL = 50_000_000  #: bytes of input below which starting more processes takes longer than they spare
 _ASSUMED = "assumed.json"
 _PARTS = ".parts-"
 

@@ -280,7 +280,7 @@ def difference(after: Estimate, before: Estimate) -> Difference:
     degrees = _welch(after, before)
     low, high = _newcombe(after, before, t_quantile(degrees))
     delta = after.value - before.value
-    reach = min(_reach(after, before), _likelihood_reach(after, before))
+    reach = _reach(after, before, most=min(40.0, _likelihood_reach(after, before)))
     return Difference(delta, low, high, min(after.n, before.n), t_tails(reach, degrees))
 
 
@@ -300,17 +300,21 @@ def _welch(after: Estimate, before: Estimate) -> int:
     return max(1, int((mine + theirs) ** 2 / (mine**2 / my_degrees + theirs**2 / their_degrees)))
 
 
-def _reach(after: Estimate, before: Estimate) -> float:
-    """Return how many standard errors the difference is away from 0, at most 40."""
-    side = 0 if after.value > before.value else 1
-    near, far = 0.0, 40.0
-    for _ in range(50):
+def _reach(after: Estimate, before: Estimate, most: float) -> float:
+    """Return how many standard errors the difference is away from 0, at most `most`."""
+    if after.value == before.value:
+        return 0.0
+    side, sign = (0, 1) if after.value > before.value else (1, -1)
+
+    def leaves_0_out(errors: float) -> bool:
+        return sign * _newcombe(after, before, errors)[side] > 0
+
+    if leaves_0_out(most):
+        return most
+    near, far = 0.0, most
+    while far - near > 1e-10:
         middle = (near + far) / 2
-        bound = _newcombe(after, before, middle)[side]
-        if after.value != before.value and (bound > 0) == (side == 0) and bound != 0:
-            near = middle
-        else:
-            far = middle
+        near, far = (middle, far) if leaves_0_out(middle) else (near, middle)
     return near
 
 
