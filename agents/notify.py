@@ -11,6 +11,7 @@ again, under the same key.
 
 import asyncio
 import logging
+import re
 import threading
 import time
 from collections import defaultdict, deque
@@ -46,6 +47,7 @@ GIVE_UP = 3_600.0  #: seconds after which a message is given up
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0  # seconds between attempts
 _AGAIN = frozenset({408, 425, 429, *range(500, 600)})  # answers after which it is tried again
 _SLACK_TEXT = 3_000  # characters that Slack shows of a block
+_CUT_ENTITY = re.compile(r"&[a-z]{0,3}$")
 _MAX_WAITING = 500  # messages that wait at a time; with more, nothing is read until some are done
 _STEP, _POLL = 0.2, 0.2  # seconds between looks at whether to stop, and for which records are waited
 
@@ -61,7 +63,8 @@ def slack_message_of(incident: Incident) -> dict[str, Any]:
     text = "\n".join(visible(line.strip()) for line in incident.text)
     for char, escaped in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("`", "'")):
         text = text.replace(char, escaped)
-    return {"text": f"{title}\n```{text[:_SLACK_TEXT]}```", "mrkdwn": True, "link_names": False}
+    text = _CUT_ENTITY.sub("", text[:_SLACK_TEXT])
+    return {"text": f"{title}\n```{text}```", "mrkdwn": True, "link_names": False}
 
 
 def idempotency_key(incident: Incident) -> str:

@@ -56,7 +56,7 @@ def _readable(regex: str) -> str:
         msg = f"expected a regular expression that RE2 reads (no look-around), got {regex!r}: {why}"
         raise ValueError(msg) from None
     if (sign := _unbounded(regex)) is not None:
-        msg = f"expected bounded repetition such as {{1,64}}, for linear time; got {sign} in {regex!r}"
+        msg = f"expected bounded repetition such as {{1,64}}, for linear time, and no \\Q; got {sign} in {regex!r}"
         raise ValueError(msg)
     if pattern.search(b"") is not None or pattern.groups > 1:
         msg = f"expected a pattern of at least one character with one group at most, got {regex!r}"
@@ -65,20 +65,28 @@ def _readable(regex: str) -> str:
 
 
 def _unbounded(regex: str) -> str | None:
-    """Return the first `*`, `+` or `{n,}` of an expression that RE2 reads, if any."""
-    within = escaped = False
-    for at, char in enumerate(regex):
-        if escaped:
-            escaped = False
-        elif char == "\\":
-            escaped = True
-        elif within:
-            within = char != "]"
-        elif char == "[":
-            within = True
-        elif char in "*+" or (char == "{" and regex[at:].partition("}")[0].endswith(",")):
+    r"""Return the first `*`, `+` or `{n,}` of an expression that RE2 reads, or a `\Q`, that would hide one; or None."""
+    at = 0
+    while at < len(regex):
+        char = regex[at]
+        if regex.startswith("\\Q", at):
+            return "\\Q"
+        if char in "*+" or (char == "{" and regex[at:].partition("}")[0].endswith(",")):
             return char
+        at = _end_of_class(regex, at) if char == "[" else at + 1 + (char == "\\")
     return None
+
+
+def _end_of_class(regex: str, at: int) -> int:
+    """Return where a class of characters ends; at: of its bracket. A first `]` and those of `[:alpha:]` are within."""
+    at += 1 + regex.startswith("^", at + 1)
+    at += regex.startswith("]", at)
+    while at < len(regex) and regex[at] != "]":
+        if regex.startswith("[:", at) and (end := regex.find(":]", at)) > 0:
+            at = end + 2
+        else:
+            at += 1 + (regex[at] == "\\")
+    return at + 1
 
 
 class _RedactionPart(BaseModel):

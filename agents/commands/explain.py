@@ -5,7 +5,6 @@ import os
 import time
 import urllib.error
 import urllib.parse
-import urllib.request
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -21,6 +20,7 @@ from turnsignal.agents.files.reading import Recording
 from turnsignal.agents.files.recognising import HowToRead, read_how
 from turnsignal.agents.files.standard_input import DASH
 from turnsignal.agents.kafka.topics import partition_for, topic_names
+from turnsignal.agents.process.loopback import open_page
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.agents.replaying.files import FILES, SUMMARY
 from turnsignal.agents.report.escaping import safe
@@ -185,18 +185,32 @@ def from_kafka(settings: Settings, conversation_id: str) -> StoredConversation:
     """
     stored = StoredConversation(conversation_id)
     names, key = topic_names(settings.prefix), conversation_id.encode("utf-8", "replace")
-    stored.turns = _kept_turns(settings, names, key, stored)
-    stored.rows = list(_read_topic(settings, names["scores"], key, stored))
+    asked = _asked_to_forget(settings, names, key, stored)
+    redaction = load_redaction(settings.redaction)
+    forgotten: set[Any] = set()
+    for message in _messages(settings, names["turns"], key, stored):
+        if (turn := _shown_turn(message, redaction)) is None:
+            continue
+        if message.timestamp()[1] <= asked:
+            forgotten.add(turn.get("turn_id"))
+            turn |= {"text": _WITHHELD}
+        stored.turns.append(turn)
+
+    def since(topic: str) -> list[Mapping[str, Any]]:
+        """What a topic has of the conversation as it was begun anew: rows quote answers, also those that come late."""
+        rows = ((message.timestamp()[1], _object(message)) for message in _messages(settings, topic, key, stored))
+        return [row for at, row in rows if at > asked and row is not None and row.get("turn_id") not in forgotten]
+
+    stored.rows = since(names["scores"])
     stored.queued = [
-        {name: exchange.get(name) for name in ("turn_id", "stage", "row")}
-        for exchange in _read_topic(settings, names["exchanges"], key, stored)
+        {name: exchange.get(name) for name in ("turn_id", "stage", "row")} for exchange in since(names["exchanges"])
     ]
     if (suite := _suite_in_force(settings, stored)) is not None:
         if not stored.queued:
             stored.unqueued = explain_unqueued(suite, conversation_id)
         stored.queued = choose_judged(suite, stored.queued)
-    for row in _read_topic(settings, names["conversations"], key, stored):
-        stored.summary = row
+    for message in _messages(settings, names["conversations"], key, stored):  # the last one holds, also if it is none
+        stored.summary = _object(message) if message.timestamp()[1] > asked else None
     stored.kept = _ask_worker(settings, conversation_id, stored)
     return stored
 
@@ -212,27 +226,32 @@ def _suite_in_force(settings: Settings, stored: StoredConversation) -> Suite | N
         return None
 
 
-def _kept_turns(
-    settings: Settings, names: Mapping[str, str], key: bytes, stored: StoredConversation
-) -> list[Mapping[str, Any]]:
-    """Return the turns on the topic, without the texts of those that were there when somebody asked to forget them."""
-    asked = max((message.timestamp()[1] for message in _messages(settings, names["forget"], key, stored)), default=0)
+def _asked_to_forget(settings: Settings, names: Mapping[str, str], key: bytes, stored: StoredConversation) -> int:
+    """Return when somebody asked last to forget the conversation, in milliseconds of the broker; 0 for never."""
+    asked: int = max(
+        (message.timestamp()[1] for message in _messages(settings, names["forget"], key, stored)), default=0
+    )
     if asked:
         stored.notes.append(
-            f"asked at {_show_time(asked / 1000)} to be forgotten: texts from before that are not shown, though they"
-            " stay on the broker until its topics expire (`turnsignal forget` says when)"
+            f"asked at {_show_time(asked / 1000)} to be forgotten: texts and scores from before that are not shown,"
+            " though they stay on the broker until its topics expire (`turnsignal forget` says when)"
         )
-    return [
-        turn | ({"text": _WITHHELD} if message.timestamp()[1] <= asked else {})
-        for message in _messages(settings, names["turns"], key, stored)
-        if (turn := _object(message)) is not None and isinstance(turn.get("text"), str)
-    ]
+    return asked
 
 
-def _read_topic(settings: Settings, topic: str, key: bytes, stored: StoredConversation) -> Iterator[Mapping[str, Any]]:
-    """Give the committed JSON objects under a key, from the beginning of its partition to its present end."""
-    rows = map(_object, _messages(settings, topic, key, stored))
-    return (row for row in rows if row is not None)
+def _shown_turn(message: "Message", redaction: Redaction | None) -> dict[str, Any] | None:
+    """Return a turn as it is on the topic, its text redacted as it is scored; None for what is none."""
+    turn = _object(message)
+    if turn is None or not isinstance(text := turn.get("text"), str):
+        return None
+    if redaction is None:
+        return turn
+    try:
+        read = decode_turn(message.value(), message.key())
+        redaction.apply(read, Counter())
+    except Refused:  # a lenient worker may take it in all the same; no id of a document keeps anything then
+        return turn | {"text": redaction.redact(text, Counter()).text}
+    return turn | {"text": read.text}
 
 
 def _object(message: "Message") -> dict[str, Any] | None:
@@ -264,7 +283,7 @@ def _ask_worker(settings: Settings, conversation_id: str, stored: StoredConversa
         return None
     name = urllib.parse.quote(conversation_id[:MAX_ID], safe="")
     try:
-        with urllib.request.urlopen(f"http://{host}/conversations/{name}", timeout=3.0) as answer:
+        with open_page(f"http://{host}/conversations/{name}", timeout=3.0) as answer:
             kept = orjson.loads(answer.read())
     except urllib.error.HTTPError as error:
         stored.notes.append(

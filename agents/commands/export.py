@@ -16,6 +16,7 @@ TOPIC_NAMES = (
     *("series", "decisions", "regressions", "dead_letters"),
 )
 
+_ZONE = re.compile(r"(?<=\d)(?:Z|[+-]\d\d:?\d\d)$")  #: of a time of day, at its end
 _OFFSETS = re.compile(r"(\d{1,9}):(\d{1,18})-(\d{1,18})")
 
 
@@ -101,17 +102,23 @@ def describe_empty() -> str:
 def read_range(since: str | None, until: str | None) -> tuple[float | None, float | None]:
     """Read --from and --to as seconds since 1970, None where there is none."""
     first = _time(since, "--from") if since else None
-    end = _time(until, "--to", first) if until else None
+    end = _time(until, "--to", (since, first) if since and first is not None else None) if until else None
     if first is not None and end is not None and end <= first:
         msg = f"--to: expected a time after --from; got {until!r} with {since!r}"
         raise click.UsageError(msg)
     return first, end
 
 
-def _time(text: str, name: str, day: float | None = None) -> float:
-    """Read a time as seconds since 1970; without a zone it is UTC, without a date of the day that is given."""
-    if day is not None and re.fullmatch(r"\d{1,2}:\d\d(:\d\d)?", text):
-        text = f"{datetime.fromtimestamp(day, UTC):%Y-%m-%d}T{text.rjust(5, '0')}"
+def _time(text: str, name: str, since: tuple[str, float] | None = None) -> float:
+    """Read a time as seconds since 1970; without a zone it is UTC, without a date of the day and zone of `since`.
+
+    since: the time before it, as it was given, and in seconds since 1970.
+    """
+    if since is not None and re.fullmatch(r"\d{1,2}:\d\d(:\d\d)?", text):
+        given, seconds = since
+        behind = _ZONE.search(given)
+        zone = datetime.strptime(behind[0], "%z").tzinfo if behind else UTC
+        text = f"{datetime.fromtimestamp(seconds, zone):%Y-%m-%d}T{text.rjust(5, '0')}{behind[0] if behind else ''}"
     return given_time(text, name)
 
 

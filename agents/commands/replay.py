@@ -113,8 +113,9 @@ def replay(
     or LangChain, OpenTelemetry and OpenInference spans, exports of Langfuse and LangSmith, ShareGPT; as JSON lines,
     arrays, pretty-printed or CSV, plain, gzip or zstd. Anything else by --mapping. The file - is standard input.
 
-    Each release is compared with the one before it; where two answer side by side from the beginning, with the one that
-    has clearly more answered conversations, else with the first by its version, unless --baseline names another. Where
+    Each release is compared with the one before it; where two answer side by side from the beginning, with the first by
+    its version where versions count up (v1, v2) and none has ten times the answered conversations, else with the one
+    that has clearly more of them, unless --baseline names another. Where
     answers name no version, --released TIME makes two releases: conversations that began before, and since. Answers
     that name one keep it; where all do, a finding says that the option changed nothing.
 

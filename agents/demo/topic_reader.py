@@ -1,7 +1,6 @@
 """Topic reader: what the demo's view is drawn from: rows of the topics, the group's positions, and /metrics."""
 
 import contextlib
-import urllib.request
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
@@ -12,6 +11,7 @@ from turnsignal.agents.app_table import APPS
 from turnsignal.agents.demo.live_statistics import Rate, sum_metric
 from turnsignal.agents.files.dead_letters import encode_kept_letter
 from turnsignal.agents.kafka.topics import topic_names
+from turnsignal.agents.process.loopback import open_page
 from turnsignal.agents.replaying.files import FILES
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import TurnsignalError
@@ -139,7 +139,7 @@ class SystemWatch:
             return None
         with (
             contextlib.suppress(OSError, ValueError),
-            urllib.request.urlopen(f"{self.urls[0]}metrics", timeout=1.0) as answer,
+            open_page(f"{self.urls[0]}metrics", timeout=1.0) as answer,
         ):
             page = answer.read().decode()
             return round(sum_metric(page, "turnsignal_records_total", lambda labels: self._label in labels))

@@ -331,5 +331,5 @@ def _text_lines(path: Path, progress: Progress) -> Iterator[str]:
         if len(rest) > MAX_FIELD:
             yield rest
             rest = ""
-    if rest:
+    if rest := rest + decode(b"", final=True):  # half a character may stand at the end
         yield rest

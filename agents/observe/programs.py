@@ -4,10 +4,11 @@ import platform
 import shutil
 import subprocess
 import time
-import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+from turnsignal.agents.process.loopback import open_page
 
 READY_SECONDS = 30.0  #: for a program to answer
 STOP_SECONDS = 15.0  #: to end after SIGTERM, before SIGKILL
@@ -100,7 +101,7 @@ class Running:
         until = time.monotonic() + self.program.patience
         while time.monotonic() < until and self.ended is None:
             try:
-                with urllib.request.urlopen(self.program.probe, timeout=2.0) as answer:
+                with open_page(self.program.probe, timeout=2.0) as answer:
                     if answer.status == 200:
                         return True
             except OSError:

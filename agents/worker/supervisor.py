@@ -50,7 +50,8 @@ class Worker:
 
     last_sign: of life (monotonic clock); failures: how often in a row it ended young; due: when it is to be started
     again, or its refusal to be said again; refused: when it said that an operator is needed, 0 for never; worked:
-    whether any process of it ever showed life; moved: whether this one has committed something.
+    whether any process of it ever showed life; moved: whether this one has committed something; killed: whether it was
+    for its silence, and has yet to end.
     """
 
     app: str
@@ -64,6 +65,7 @@ class Worker:
     refused: float = 0.0
     worked: bool = False
     moved: bool = False
+    killed: bool = False
 
 
 class Supervisor:
@@ -133,13 +135,17 @@ class Supervisor:
         code = process.poll()
         if code is not None:
             self._ended(worker, code, now)
-        elif now - worker.last_sign > (self._stall if worker.alive else max(self._stall, START_SECONDS)):
+        elif not worker.killed and now - worker.last_sign > self._patience(worker):
             logger.error(
                 "worker %s (pid %d) is silent for %.0f s: killed", worker.app, process.pid, now - worker.last_sign
             )
             process.kill()
+            worker.killed = True
         elif self._stopping and now - self._stopping > STOP_SECONDS:
             process.kill()
+
+    def _patience(self, worker: Worker) -> float:
+        return self._stall if worker.alive else max(self._stall, START_SECONDS)
 
     def _start(self, worker: Worker, now: float) -> None:
         reading, writing = os.pipe()
@@ -158,6 +164,7 @@ class Supervisor:
         )
         os.close(writing)
         worker.pipe, worker.started, worker.last_sign, worker.alive, worker.moved = reading, now, now, False, False
+        worker.killed = False
         logger.info("worker %s started, pid %d", worker.app, worker.process.pid)
 
     def _ended(self, worker: Worker, code: int, now: float) -> None:

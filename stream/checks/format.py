@@ -141,15 +141,19 @@ class ConstrainedResponse(InstructionCheck):
     family: ClassVar[str] = "format.constrained_response"
     example: ClassVar[str] = "format.constrained_response(options=yes)"
     breaks: ClassVar[str] = "Perhaps."
-    version: ClassVar[int] = 3  # since typographic signs are the same as typed ones
+    version: ClassVar[int] = 4  # since blanks around an option are none of it
     options: str = "My answer is yes.|My answer is no.|My answer is maybe."
 
     def validate(self) -> str | None:
         """Expect at least one option."""
-        return None if self.options.strip("| ") else f"expected options separated by |; got {self.options!r}"
+        return None if self._choices else f"expected options separated by |; got {self.options!r}"
 
     def evaluate(self, response: Response) -> CheckResult:
         """Look for each option."""
-        if any(typed(option) in response.typed for option in self.options.split("|") if option):
+        if any(typed(option) in response.typed for option in self._choices):
             return PASSED
-        return failed(f"none of the fixed answers: {self.options.replace('|', ' / ')}")
+        return failed(f"none of the fixed answers: {' / '.join(self._choices)}")
+
+    @property
+    def _choices(self) -> list[str]:
+        return [option.strip() for option in self.options.split("|") if option.strip()]

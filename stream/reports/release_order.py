@@ -1,8 +1,10 @@
 """Release order: which release a comparison starts from, and which one it is about.
 
 Releases that came one after the other are compared in that order. Where two answer side by side from the beginning, as
-in an experiment, whose conversation happens to come first says nothing. There the one with clearly more conversations
-is what the other is tried against, since a canary is the smaller one; of about as many, the first by its version is.
+in an experiment, whose conversation happens to come first says nothing. There the first by its version is what the
+other is tried against, where versions count up alike, however conversations are shared: a new release may get two of
+three. Of other names it is the one with clearly more conversations, since a canary is the smaller one, or else the
+first by its name; and whatever the names are, what has ten times as many is not the one that is tried.
 Only conversations that were answered count there: a release that answers nobody is what there is to find, and no
 baseline.
 """
@@ -19,6 +21,9 @@ from turnsignal.stream.pipeline.metric_deltas import Release
 #: together, one is ahead by so many once in a thousand times.
 AHEAD = 10
 _CLEARLY_MORE, _BEYOND_CHANCE = 1.5, 3.0  #: times as many, and by so many standard deviations of an equal share
+_FAR_MORE = 10.0  #: times as many as one of a lower number
+#: a name that counts up: one number or several behind what stays, and perhaps a pre-release of it
+_COUNTS_UP = re.compile(r"(\D*)\d+(?:[._+-]\d+)*(?:[._-]?(?:a|b|rc|alpha|beta|dev|pre)[._-]?\d*)?", re.IGNORECASE)
 _NUMBERS = re.compile(r"(\d+)")
 
 BY_CONVERSATIONS, BY_NAME = "conversations", "name"  #: what made a release the baseline of one beside it
@@ -119,7 +124,18 @@ def _are_together(earlier: Period, later: Period) -> bool:
 
 def _has_clearly_more(period: Period, other: Period) -> bool:
     n, others = period.answered, other.answered
-    return n >= _CLEARLY_MORE * others and n - others >= _BEYOND_CHANCE * math.sqrt(n + others)
+    times = _FAR_MORE if _count_up(period.release[1] or "", other.release[1] or "") else _CLEARLY_MORE
+    return n >= times * others and n - others >= _BEYOND_CHANCE * math.sqrt(n + others)
+
+
+def _count_up(version: str, other: str) -> bool:
+    """Say whether two versions differ by numbers alone, so that the higher one is the newer.
+
+    >>> _count_up("v1", "v2"), _count_up("2.0-rc1", "1.9"), _count_up("blue", "green"), _count_up("3f9a", "41c2")
+    (True, True, False, False)
+    """
+    one, two = _COUNTS_UP.fullmatch(version), _COUNTS_UP.fullmatch(other)
+    return one is not None and two is not None and one[1] == two[1]
 
 
 def _by_baseline(group: list[Period]) -> list[Period]:

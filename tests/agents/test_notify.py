@@ -161,6 +161,9 @@ def test_in_slacks_form_a_strangers_words_ping_nobody_and_link_nowhere() -> None
     assert "<" not in text
     assert text.count("```") == 2
     assert len(text) < 4_000
+    for before in range(4):  # where an escaped character is cut it is left out
+        said = slack_message_of(msgspec.structs.replace(INCIDENT, text=["x" * (2_996 + before) + "<" * 9]))["text"]
+        assert said.removesuffix("```").endswith(("x", "&lt;"))
 
 
 @pytest.mark.parametrize(

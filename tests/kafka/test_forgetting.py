@@ -96,17 +96,29 @@ def test_a_users_conversations_are_found_by_their_turns(fresh_topics: Settings) 
 
 def test_who_asked_to_be_forgotten_is_not_shown_though_the_topic_still_has_the_texts(fresh_topics: Settings) -> None:
     names, producer = topic_names(fresh_topics.prefix), Producer(fresh_topics.producer() | {"enable.idempotence": True})
+
+    def row(turn_id: str) -> bytes:
+        said = {"scorer": "pattern.forbid", "value": 0.0, "explanation": f"{TEXT.decode()} of {turn_id} matches"}
+        return orjson.dumps({"id": turn_id, "turn_id": turn_id, "stage": "response", "scores": [said]})
+
     producer.produce(names["turns"], turn("c-1", "t1"), b"c-1", timestamp=1_000)
+    producer.produce(names["scores"], row("t1"), b"c-1", timestamp=1_000)
+    producer.produce(names["conversations"], b'{"outcome": "abandoned"}', b"c-1", timestamp=1_000)
     producer.flush()
     send_requests(fresh_topics, ["c-1"])
+    producer.produce(names["scores"], row("t1"), b"c-1", timestamp=int(2e12))  # by a worker that was behind
     producer.produce(names["turns"], turn("c-1", "t2", text="I am back"), b"c-1", timestamp=int(2e12))
+    producer.produce(names["scores"], row("t2"), b"c-1", timestamp=int(2e12))
     producer.produce(names["turns"], turn("c-2", "t1"), b"c-2", timestamp=1_000)
     producer.flush()
-    shown = "\n".join(explain(from_kafka(fresh_topics, "c-1")))
-    assert TEXT.decode() not in shown
+    found = from_kafka(fresh_topics, "c-1")
+    assert [row["turn_id"] for row in found.rows] == ["t2"]
+    assert found.summary is None
+    shown = "\n".join(explain(found))
+    assert TEXT.decode() not in shown.replace(f"{TEXT.decode()} of t2", "")
     assert "(not shown: to be forgotten)" in shown
     assert "I am back" in shown
-    assert "to be forgotten: texts from before that are not shown" in shown
+    assert "to be forgotten: texts and scores from before that are not shown" in shown
     assert TEXT.decode() in "\n".join(explain(from_kafka(fresh_topics, "c-2")))
 
 

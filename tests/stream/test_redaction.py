@@ -181,6 +181,9 @@ def test_what_overlaps_is_replaced_once_and_whole() -> None:
     [
         ({"patterns": [{"kind": "a", "regex": r"(?<=x)y"}]}, "RE2 reads"),
         ({"patterns": [{"kind": "a", "regex": r"x.*y|x"}]}, r"bounded repetition such as \{1,64\}.*got \*"),
+        ({"patterns": [{"kind": "a", "regex": r"\Qa[\E(?:.*Z)?"}]}, r"no \\Q; got \\Q"),
+        ({"patterns": [{"kind": "a", "regex": r"[]]x*"}]}, r"got \*"),
+        ({"patterns": [{"kind": "a", "regex": r"[[:alpha:]]y+"}]}, r"got \+"),
         ({"patterns": [{"kind": "a", "regex": r"x{3,}"}]}, r"got \{"),
         ({"patterns": [{"kind": "a", "regex": r"x{0,3}"}]}, "at least one character"),
         ({"patterns": [{"kind": "a1", "regex": r"x"}]}, "pattern"),
@@ -195,7 +198,7 @@ def test_a_redaction_that_cannot_work_is_refused(given: dict[str, Any], said: st
         Redaction.model_validate_json(orjson.dumps(given))
 
 
-@pytest.mark.parametrize("regex", [r"a[*+]{1,3}b", r"\*\+x", r"x{2,3}[^+]"])
+@pytest.mark.parametrize("regex", [r"a[*+]{1,3}b", r"\*\+x", r"x{2,3}[^+]", r"[]*]", r"[^]+]x", r"[[:alpha:]*]{1,3}"])
 def test_signs_that_repeat_nothing_are_no_repetition(regex: str) -> None:
     OwnPattern(kind="a", regex=regex)
 

@@ -186,7 +186,7 @@ def test_a_worker_that_refuses_is_asked_by_its_address_and_quoted(monkeypatch: p
         hosts.append(urllib.request.Request(url).host)
         raise urllib.error.HTTPError(url, 403, "Forbidden", Message(), io.BytesIO(b'{"error": "not to strangers"}'))
 
-    monkeypatch.setattr(urllib.request, "urlopen", refuse)
+    monkeypatch.setattr("turnsignal.agents.commands.explain.open_page", refuse)
     hosts: list[str] = []
     stored = StoredConversation("c")
     settings = Settings(brokers="localhost:9092", metrics_host="::1", metrics_port=9999)

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from turnsignal.agents.cli import turnsignal
-from turnsignal.agents.commands.export import TOPIC_NAMES, describe_empty
+from turnsignal.agents.commands.export import TOPIC_NAMES, describe_empty, read_range
 from turnsignal.agents.files.exporting import EXPORTED
 
 
@@ -33,6 +33,24 @@ def test_the_topics_of_the_help_are_those_that_can_be_exported() -> None:
 )
 def test_a_range_that_is_none_is_refused_with_what_was_expected(arguments: tuple[str, ...], reason: str) -> None:
     assert reason in refused("turns", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "hours"),
+    [
+        ("2026-11-20T14:00", "15:00", 1),
+        ("2026-11-20", "15:00", 15),
+        ("2026-11-20T14:00+01:00", "15:00", 1),
+        ("2026-11-20T20:00-05:00", "23:00", 3),
+        ("2026-11-20T20:00-0500", "23:00", 3),
+        ("2026-11-20T14:00+01:00", "2026-11-20T15:00Z", 2),
+    ],
+)
+def test_a_time_of_day_is_of_the_day_and_the_zone_of_the_time_before_it(since: str, until: str, hours: int) -> None:
+    first, end = read_range(since, until)
+    assert first is not None
+    assert end is not None
+    assert end - first == hours * 3600
 
 
 def test_it_says_that_the_time_of_arrival_counts_before_and_where_nothing_came() -> None:

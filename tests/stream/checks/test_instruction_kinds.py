@@ -40,6 +40,8 @@ CASES = [
     ("format.number_highlighted_sections(at_least=2)", "*one* and **two**", "*one* and **"),
     ("format.multiple_sections(at_least=2,splitter=PART)", "PART 1\na\nPART 2\nb", "Part 1\na\nPART two"),
     ("format.constrained_response(options='Yes.|No.')", "Well: Yes.", "Maybe."),
+    ("format.constrained_response(options='yes | no')", "yes", "Maybe."),
+    ("format.constrained_response(options='yes| ')", "yes", "I do not know it."),
     ("content.number_placeholders(at_least=2)", "Dear [name], [text]", "Dear [name], [text"),
     ("content.postscript", "Bye.\n\np.s. One more.", "Bye. PS one more."),
     ("content.postscript(marker=P.P.S)", "Bye.\n\nP. P. S: more", "Bye.\nP.S. more"),

@@ -32,6 +32,21 @@ def test_a_canary_is_compared_with_what_has_clearly_more_conversations(ahead: st
     assert compared(*sides) == [("v2", "v1", "conversations")]
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [("v1", "v2"), ("1.9", "1.10"), ("2026-11-02", "2026-11-10"), ("2.0-rc1", "2.0")]
+)
+@pytest.mark.parametrize("share", [0.2, 0.67, 0.88])
+def test_however_conversations_are_shared_the_higher_number_is_what_is_tried(old: str, new: str, share: float) -> None:
+    sides = [period(old, n=round(300 * (1 - share))), period(new, n=round(300 * share))]
+    assert compared(*sides) == [(old, new, "name")]
+
+
+@pytest.mark.parametrize("names", [("blue", "green"), ("3f9a2", "41c2b"), ("v1", "w2"), ("prod", "v2")])
+def test_of_names_that_do_not_count_up_the_one_with_clearly_more_is_the_baseline(names: tuple[str, str]) -> None:
+    few, many = names
+    assert compared(period(few, n=100), period(many, n=200)) == [(many, few, "conversations")]
+
+
 @pytest.mark.parametrize("ahead", ["v1", "v2"])
 @pytest.mark.parametrize(("n", "answered"), [(300, 0), (300, 6), (900, 9)])
 def test_what_answers_hardly_anybody_is_no_baseline_of_what_answers_beside_it(
