@@ -197,6 +197,7 @@ class Assignment:
         self._expect_wanted()
         spec, settings, number = self._spec, self._settings, state.writer.partition
         task = PartitionTask(number, state.processor, state.writer, ids=dict(ids))
+        task.partitions = next((place.partitions for place in positions if place.topic == spec.inputs[0]), 0)
         for place in positions:
             begin = place.low if settings.auto_offset_reset == "earliest" else place.high
             task.positions[place.topic] = begin if place.known is None else place.known

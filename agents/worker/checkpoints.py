@@ -73,18 +73,23 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Checkpoint).decode
 
 
-def read_checkpoint(headers: Sequence[tuple[str, bytes]] | None) -> Checkpoint | None:
-    """Read the checkpoint in a record's headers; None when there is none.
+def find_checkpoint(headers: Sequence[tuple[str, bytes]] | None) -> bytes | None:
+    """Return the checkpoint in a record's headers as it stands there; None when there is none."""
+    return dict(headers or ()).get(HEADER)
+
+
+def read_checkpoint(content: bytes) -> Checkpoint:
+    """Read a checkpoint as it stands in a header.
 
     Raises SchemaError for one that a newer turnsignal wrote, or that cannot be read.
     """
-    content = dict(headers or ()).get(HEADER)
-    if content is None:
-        return None
     try:
         checkpoint = _decode(content)
-    except msgspec.DecodeError as error:
-        msg = f"expected a checkpoint of the changelog, got {content[:200]!r}: {error}"
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        msg = (
+            f"expected a checkpoint, got {content[:200]!r}: {error}; `turnsignal topics repair APP --to accept` writes"
+            " one anew, of the positions that the group has"
+        )
         raise SchemaError(msg) from None
     if checkpoint.schema > SCHEMA:
         raise SchemaError.newer("checkpoint", SCHEMA, checkpoint.schema)

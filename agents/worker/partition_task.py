@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 from confluent_kafka import TopicPartition
 
+from turnsignal.agents.kafka.topics import partition_for
 from turnsignal.agents.worker.bisection import Bisection
 from turnsignal.agents.worker.checkpoints import Checkpoint
 from turnsignal.agents.worker.moments import read_moment
@@ -15,6 +16,8 @@ from turnsignal.stream.conversations.clock import Moment
 from turnsignal.stream.conversations.windows import WindowSpec
 from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
+
+_LOOKED_AT = 50  #: records: of two partitions every second one stands in the right one by chance
 
 
 class Processor(Protocol):
@@ -96,7 +99,8 @@ class PartitionTask:
 
     positions: input topic → next offset, as committed; commit_metadata: input topic → what its commits carry; ids:
     topic → the broker's id of it; fed: when records of the first input last came; bisection: what is known of batches
-    that failed; committed_at: monotonic clock of the last commit.
+    that failed; committed_at: monotonic clock of the last commit; partitions: how many the first input has, 0 once the
+    place of its keys has been looked at.
     """
 
     number: int
@@ -108,6 +112,25 @@ class PartitionTask:
     fed: Moment | None = None
     bisection: Bisection = field(default_factory=Bisection)
     committed_at: float = field(default_factory=time.monotonic)
+    partitions: int = 0
+
+    def find_misplaced(self, records: Sequence[Any]) -> str:
+        """Say of the first records of the partition, once, that Kafka's own hash has a key elsewhere; "" if it has not.
+
+        Whoever looks for a conversation by its id looks there: requests to forget it, feedback, `conversation`.
+        """
+        partitions, self.partitions = self.partitions, 0 if records else self.partitions
+        if not partitions:
+            return ""
+        for key in dict.fromkeys(record.key for record in records[:_LOOKED_AT] if record.key):
+            if (place := partition_for(key, partitions)) != self.number:
+                shown = key[:80].decode("utf-8", "replace")
+                return (
+                    f"expected the key {shown!r} in partition {place} of {partitions}, by Kafka's own hash (murmur2),"
+                    f" got {self.number}: its turns are scored, but feedback on it, `turnsignal forget` and `turnsignal"
+                    " conversation` go there; have producers use it (librdkafka: partitioner=murmur2_random)"
+                )
+        return ""
 
     def offsets(self, positions: Mapping[str, int]) -> list[TopicPartition]:
         """Spell positions as a commit carries them."""

@@ -44,6 +44,9 @@ def check_access(settings: Settings, spec: AppSpec) -> None:
     for name, future in futures.items():
         try:
             described = future.result(_SECONDS)
+        except TimeoutError:
+            msg = f"expected the broker to describe {name} within {_SECONDS:.0f} s, got no answer"
+            raise TurnsignalError(msg) from None
         except KafkaException as error:
             if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
                 absent.append(name)

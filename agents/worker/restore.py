@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from turnsignal.agents.worker.checkpoints import Checkpoint, read_checkpoint
-from turnsignal.stream.errors import TurnsignalError
+from turnsignal.agents.worker.checkpoints import Checkpoint, find_checkpoint, read_checkpoint
+from turnsignal.stream.errors import SchemaError, TurnsignalError
 
 
 class RestoredChangelog(NamedTuple):
@@ -63,7 +63,7 @@ def restore_changelog(
     consumer = Consumer(options)
     source = TopicPartition(topic, partition)
     count, reached, moved = 0, 0, time.monotonic()
-    checkpoint: Checkpoint | None = None
+    newest: tuple[int, bytes] | None = None  # its offset, and what stands there; none before it counts
     try:
         end = log_end(connection, source, deadline) if end is None else end
         consumer.assign([TopicPartition(topic, partition, 0)])
@@ -77,13 +77,13 @@ def restore_changelog(
                     else:
                         store[message.key()] = value
                     headers = message.headers()
-                    if headers is not None:
-                        checkpoint = read_checkpoint(headers) or checkpoint
+                    if headers is not None and (found := find_checkpoint(headers)) is not None:
+                        newest = message.offset(), found
                     count += 1
                 elif error.code() != KafkaError._PARTITION_EOF:
                     raise KafkaException(error)
                 elif message.offset() >= end:
-                    return RestoredChangelog(count, end, checkpoint)
+                    return RestoredChangelog(count, end, _read_newest(topic, partition, newest))
                 reached, moved = message.offset(), time.monotonic()
             # The last stable offset is behind the end while somebody's transaction is open; the broker ends it in time.
             if time.monotonic() - moved > deadline:
@@ -93,6 +93,17 @@ def restore_changelog(
                 )
                 raise TurnsignalError(msg)
             progress(max(0, end - count))
-        return RestoredChangelog(count, end, checkpoint)
+        return RestoredChangelog(count, end, _read_newest(topic, partition, newest))
     finally:
         consumer.close()
+
+
+def _read_newest(topic: str, partition: int, newest: tuple[int, bytes] | None) -> Checkpoint | None:
+    if newest is None:
+        return None
+    offset, content = newest
+    try:
+        return read_checkpoint(content)
+    except SchemaError as error:
+        msg = f"{topic}-{partition}, offset {offset}: {error}"
+        raise SchemaError(msg) from None

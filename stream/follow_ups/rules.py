@@ -44,7 +44,7 @@ _FEW_ROWS = 30  #: below which the rows of a table are scanned for at once
 _ADDING = ("and", "also")  #: words before a question that is asked beside the one before
 _FEW = 4  #: words of a message that may ask the prompt again though most are misspelt
 
-VERSION = 23  #: raised when a rule changes what it says; part of the suite's fingerprint
+VERSION = 24  #: raised when a rule changes what it says; part of the suite's fingerprint
 
 
 class FollowUp(StrEnum):

@@ -11,19 +11,25 @@ from itertools import pairwise
 
 from turnsignal.stream.citations.source_lists import source_lists
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn, asked
-from turnsignal.stream.records.turns import Turn
+from turnsignal.stream.records.turns import Document, Turn
 from turnsignal.stream.statistics.directions import (
     ASKED_TWICE,
     LISTED,
     LOGGED_AGAIN,
     LOWERED,
     MASKED,
+    NAMED,
     RESUMED,
     SORTED,
 )
 
 #: a marker of a citation in which a part was masked; bounded, on texts of bounded size
 _MASKED = re.compile(r"\[[^\[\]\n]{0,60}(?:<[A-Z_]{2,20}>|\*{3}|X{4}|#{3}|REDACTED|MASKED)[^\[\]\n]{0,40}\]")
+_MARKERS = re.compile(r"\[[^\[\]\n]{1,200}\]|【[^【】\n]{1,200}】")
+#: a footnote behind a word or the end of a sentence, as "km²" is none, and elements that hold one
+_FOOTNOTE = re.compile(r"(?:[^\W\d_]{3,}|[.!?,;:])\s?[¹²³⁴⁵⁶⁷⁸⁹]|<(?:cite|sup|ref)\b", re.IGNORECASE)
+_LEAST_ID, _LEAST_TITLE = 3, 6  #: characters, from which on an id or a title stands in no text by chance
+_LOOKED_FOR = 20  #: documents of an answer
 _AT_ONCE = 1.0  #: seconds in which nobody reads an answer and writes the same question again
 _FEW = 3  #: documents, from which on their order says something: of as many, one in six is sorted by chance
 _COPIED = 0.1  #: seconds in which no answer is made
@@ -47,6 +53,7 @@ def figures_of_log(
     if turn.retrieved:
         figures[LOWERED] = turn.text.islower()
         figures[LISTED] = not cites and bool(source_lists(turn.text))
+        figures[NAMED] = not cites and names_a_document(turn.text, turn.retrieved)
         if len(turn.retrieved) >= _FEW:
             figures[SORTED] = are_sorted([document.doc_id for document in turn.retrieved])
     return figures
@@ -90,6 +97,32 @@ def has_masked_markers(text: str) -> bool:
     (True, False)
     """
     return "[" in text and _MASKED.search(text) is not None
+
+
+def names_a_document(text: str, documents: Sequence[Document]) -> bool:
+    """Say whether a text names a retrieved document where no marker stands: by its id, its title, or a footnote.
+
+    >>> names_a_document("Put it out by seven (Source: doc_4).", [Document("doc_4")])
+    True
+    >>> names_a_document("Put it out by seven [doc_4].", [Document("doc_4")])
+    False
+    """
+    if _FOOTNOTE.search(text) is not None:
+        return True
+    for document in documents[:_LOOKED_FOR]:
+        title = document.title or ""
+        if len(title) >= _LEAST_TITLE and any(before + title in text for before in ("(", "[", ": ")):
+            return True
+    bare = _MARKERS.sub(" ", text)
+    return any(_stands_in(document.doc_id, bare) for document in documents[:_LOOKED_FOR])
+
+
+def _stands_in(doc_id: str, text: str) -> bool:
+    if len(doc_id) < _LEAST_ID or doc_id.isalpha() or doc_id.isdecimal():
+        return False
+    at = text.find(doc_id)
+    end = at + len(doc_id)
+    return at >= 0 and not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum())
 
 
 def is_resumed(kept: Sequence[KeptTurn], begin: int, end: int, idle: float) -> bool:

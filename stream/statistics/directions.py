@@ -26,6 +26,8 @@ ROUNDED = "stamped_roughly"  #: share of answers whose times are whole minutes, 
 ASKED_TWICE = "asked_in_a_row"  #: share of answers to several messages of a user, with no answer between them
 MASKED = "masked_markers"  #: share of answers in which a part of a citation's marker was masked
 LISTED = "sources_listed"  #: share of answers out of documents that end with a list of sources, which cites nothing
+#: share of answers out of documents that cite none, and name one where no citation is read: "(Source: doc_4)"
+NAMED = "documents_named"
 SORTED = "documents_sorted"  #: share of answers out of three documents or more that stand in the order of their ids
 LOWERED = "lower_case"  #: share of answers out of documents without a capital letter: a log lowers texts, and no ids
 CITES_LAST = "cites_last"  #: of answers that cite some of three documents or more: share that cites just the last ones
@@ -48,6 +50,7 @@ OF_THE_RECORD = (
     ASKED_TWICE,
     MASKED,
     LISTED,
+    NAMED,
     LOWERED,
     SORTED,
     RESUMED,
@@ -138,6 +141,7 @@ LEAST = {
     ASKED_TWICE: 0.03,
     MASKED: 0.1,
     LISTED: 0.1,
+    NAMED: 0.1,
     LOWERED: 0.2,
     CITES_ALL: 0.03,
     IN_PARTS: 0.03,

@@ -34,6 +34,7 @@ from turnsignal.stream.statistics.directions import (
     LOGGED_AGAIN,
     LOWERED,
     MASKED,
+    NAMED,
     OF_FOLLOW_UPS,
     RECALLED,
     REFORMATTED,
@@ -56,6 +57,7 @@ from turnsignal.stream.statistics.record_change import SURE, RecordChange, more,
 
 _UNMARKED = {
     LISTED: "end with a list of sources",
+    NAMED: "name documents in a style that is read as no citation",
     MASKED: "have citations of which a part is masked",
     LOWERED: "have no capital letter",
 }  #: how answers may be written down so that what they cite is not known

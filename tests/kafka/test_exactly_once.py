@@ -4,6 +4,7 @@ import asyncio
 import signal
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -23,12 +24,13 @@ from turnsignal.agents.kafka.topics import create_topics, log_bounds, partition_
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.score import make_spec
 from turnsignal.agents.settings import Settings
+from turnsignal.agents.worker.checkpoints import HEADER, Checkpoint
 from turnsignal.agents.worker.limits import RecordLimits
 from turnsignal.agents.worker.restore import log_end, restore_changelog
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.agents.worker.transactions import TransactionWriter, group_reader
 from turnsignal.stream.conversations.state import Conversation
-from turnsignal.stream.errors import Reason, TurnsignalError
+from turnsignal.stream.errors import Reason, SchemaError, TurnsignalError
 from turnsignal.stream.records.wire import OutputRecord
 from turnsignal.stream.suite import Suite
 
@@ -119,6 +121,43 @@ def test_tombstones_are_restored_as_nothing(fresh_topics: Settings) -> None:
     store: dict[bytes, bytes] = {}
     restore_changelog(fresh_topics.confluent(), changelog(fresh_topics), 0, store)
     assert store == {b"c-2": b"two"}
+
+
+def put_checkpoint(settings: Settings, content: bytes) -> None:
+    producer = Producer({**settings.producer(), "enable.idempotence": True})
+    producer.produce(changelog(settings), b"state", b"c-1", 0, headers=[(HEADER, content)])
+    assert producer.flush(30) == 0
+
+
+@pytest.mark.parametrize("bad", [b"junk", b'{"begun": "\xff\xfe"}', b'{"schema": 7}'])
+def test_a_checkpoint_that_cannot_be_read_is_named_with_its_place_until_another_one_follows(
+    fresh_topics: Settings, bad: bytes
+) -> None:
+    put_checkpoint(fresh_topics, b'{"positions": {"turns": 1}}')
+    put_checkpoint(fresh_topics, bad)
+    with pytest.raises(SchemaError, match=rf"{changelog(fresh_topics)}-0, offset 1: expected "):
+        restore_changelog(fresh_topics.confluent(), changelog(fresh_topics), 0, {})
+    put_checkpoint(fresh_topics, b'{"positions": {"turns": 3}}')
+    restored = restore_changelog(fresh_topics.confluent(), changelog(fresh_topics), 0, {})
+    assert restored.checkpoint == Checkpoint(positions={"turns": 3})
+
+
+async def test_turns_that_stand_where_nobody_looks_for_them_are_told_of_once(fresh_topics: Settings) -> None:
+    names = topic_names(fresh_topics.prefix)
+    owner = TaskManager(fresh_topics, make_spec(fresh_topics, Suite()), WorkerMetrics())
+    await owner.assign({TP(names["turns"], 0), TP(names["forget"], 0)})
+    task = owner.tasks[0]
+    count = task.partitions
+    keys = [f"c-{n}".encode() for n in range(60)]
+    here = [SimpleNamespace(key=key) for key in keys if partition_for(key, count) == 0]
+    assert task.find_misplaced([]) == ""
+    assert count > 1
+    away = next(key for key in keys if partition_for(key, count) != 0)
+    said = task.find_misplaced([*here[:3], SimpleNamespace(key=away)])
+    assert f"expected the key '{away.decode()}' in partition {partition_for(away, count)} of {count}" in said
+    assert "partitioner=murmur2_random" in said
+    assert task.find_misplaced([SimpleNamespace(key=away)]) == "", "once is enough"
+    owner.close()
 
 
 async def test_a_worker_that_is_idle_after_a_restore_is_alive_and_ready(fresh_topics: Settings) -> None:

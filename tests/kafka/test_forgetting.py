@@ -99,16 +99,17 @@ def test_who_asked_to_be_forgotten_is_not_shown_though_the_topic_still_has_the_t
 
     def row(turn_id: str) -> bytes:
         said = {"scorer": "pattern.forbid", "value": 0.0, "explanation": f"{TEXT.decode()} of {turn_id} matches"}
-        return orjson.dumps({"id": turn_id, "turn_id": turn_id, "stage": "response", "scores": [said]})
+        return orjson.dumps({"id": turn_id, "turn_id": turn_id, "stage": "response", "time": 1.0, "scores": [said]})
 
+    later = round(time.time() * 1000) + 1_800_000
     producer.produce(names["turns"], turn("c-1", "t1"), b"c-1", timestamp=1_000)
     producer.produce(names["scores"], row("t1"), b"c-1", timestamp=1_000)
     producer.produce(names["conversations"], b'{"outcome": "abandoned"}', b"c-1", timestamp=1_000)
     producer.flush()
     send_requests(fresh_topics, ["c-1"])
-    producer.produce(names["scores"], row("t1"), b"c-1", timestamp=int(2e12))  # by a worker that was behind
-    producer.produce(names["turns"], turn("c-1", "t2", text="I am back"), b"c-1", timestamp=int(2e12))
-    producer.produce(names["scores"], row("t2"), b"c-1", timestamp=int(2e12))
+    producer.produce(names["scores"], row("t1"), b"c-1", timestamp=later)  # by a worker that was behind
+    producer.produce(names["turns"], turn("c-1", "t2", text="I am back"), b"c-1", timestamp=later)
+    producer.produce(names["scores"], row("t2"), b"c-1", timestamp=later)
     producer.produce(names["turns"], turn("c-2", "t1"), b"c-2", timestamp=1_000)
     producer.flush()
     found = from_kafka(fresh_topics, "c-1")

@@ -265,7 +265,7 @@ def test_where_users_write_once_more_with_no_answer_between_failing_ones_may_be_
     assert change.note.startswith("5% more answers come behind several messages in a row"), "whatever fails"
 
 
-@pytest.mark.parametrize("name", ["masked_markers", "sources_listed", "lower_case"])
+@pytest.mark.parametrize("name", ["masked_markers", "sources_listed", "documents_named", "lower_case"])
 def test_citations_that_stand_elsewhere_or_were_masked_are_not_missing(name: str) -> None:
     deltas = {"cited": delta(-0.9), "citation.resolves": delta(-0.5), "failed": delta(0.2)}
     said = verdicts(deltas, **{name: delta(0.5)})

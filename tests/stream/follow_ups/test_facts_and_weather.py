@@ -1,0 +1,76 @@
+"""Facts, weather and a swear word before a question are no complaints; what does not help is, in seven languages."""
+
+import pytest
+
+from turnsignal.stream.conversations.exchanges import Exchange
+from turnsignal.stream.follow_ups.rules import FollowUpReading
+from turnsignal.stream.suite import Suite
+
+RULES = Suite().follow_up_rules
+BINS = (
+    "when is my bin day in Maple Road?",
+    "Bins in Maple Road are collected on Tuesdays, recycling every second Tuesday. Put them out before 7 am [1].",
+)
+LIFT = ("¿Cuánto cuesta el forfait de un día?", "El forfait de un día para adultos cuesta 49 euros [1].")
+
+
+def reading(text: str, asked: tuple[str, str] = BINS) -> FollowUpReading:
+    return RULES.read(Exchange(*asked, text))
+
+
+@pytest.mark.parametrize(
+    "text", ["its SW12 4AB", "its SE15 2XL", "it's number 14", "it's a top floor flat", "its the blue one"]
+)
+def test_a_fact_about_ones_own_case_is_held_against_no_answer(text: str) -> None:
+    assert not reading(text).clarification
+
+
+@pytest.mark.parametrize(
+    "text", ["it's thursday", "its on fridays", "it's not Maple Road", "its not every second Tuesday"]
+)
+def test_what_the_answer_should_have_said_is(text: str) -> None:
+    assert reading(text).clarification
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "no hay prisa",
+            "no pasa nada",
+            "este año no hay nieve, qué pena",
+            "mañana no hay colegio",
+            "no hay aparcamiento nunca",
+        ),
+        *(
+            "no tengo coche",
+            "no sé esquiar",
+            "he perdido el forfait, qué hago",
+            "se me ha olvidado la cartera, a quién llamo",
+        ),
+        *("joder, para niños?", "joder guay, gracias", "no, así está bien", "no, con eso me vale"),
+        *(
+            "nachts fahren ist echt nicht meins",
+            "ich kann samstags nicht, geht auch sonntag",
+            "muss ich meine mutter fragen",
+        ),
+        *("nee das reicht mir", "no that answers it", "non, ça suffit", "no, basta così", "não, assim está bom"),
+    ],
+)
+def test_what_is_said_of_the_world_or_ends_it_is_no_complaint(text: str) -> None:
+    assert not reading(text, LIFT).clarification
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("no hay ningún botón", "ahí no hay nada", "en ajustes no hay esa opción", "pulso el botón y no pasa nada"),
+        *("ich kann das formular nicht absenden", "die mail kommt nicht an", "nein, ich meine berlin", "joder"),
+        *("ja aber wie", "yeah but how", "ya pero cómo", "oui mais comment ?", "sì ma come", "ja maar hoe"),
+        *("und was soll ich jetzt damit", "y qué hago yo con eso", "and what am i supposed to do with that"),
+        *("kein anschluss unter dieser nummer", "the number you gave me is a hairdresser's", "vaya porquería"),
+        *("du hast mir nicht gesagt wo", "no me has dicho dónde", "ese teléfono no existe"),
+    ],
+)
+def test_what_does_not_help_is_a_complaint(text: str) -> None:
+    assert reading(text, ("how do I change my plan", "You can do that under Settings, then Account [1].")).clarification
