@@ -54,6 +54,7 @@ def test_what_the_answer_should_have_said_is(text: str) -> None:
             "ich kann samstags nicht, geht auch sonntag",
             "muss ich meine mutter fragen",
         ),
+        *("mi forfait es del año pasado", "meine karte ist von letztem jahr", "prima era aperto la domenica"),
         *("nee das reicht mir", "no that answers it", "non, ça suffit", "no, basta così", "não, assim está bom"),
     ],
 )
@@ -69,7 +70,26 @@ def test_what_is_said_of_the_world_or_ends_it_is_no_complaint(text: str) -> None
         *("ja aber wie", "yeah but how", "ya pero cómo", "oui mais comment ?", "sì ma come", "ja maar hoe"),
         *("und was soll ich jetzt damit", "y qué hago yo con eso", "and what am i supposed to do with that"),
         *("kein anschluss unter dieser nummer", "the number you gave me is a hairdresser's", "vaya porquería"),
-        *("du hast mir nicht gesagt wo", "no me has dicho dónde", "ese teléfono no existe"),
+        *("that price is last year's", "der preis ist von letztem jahr", "ese precio es del año pasado"),
+        *(
+            "told you already",
+            "hab ich dir schon gesagt",
+            "me lo acabas de preguntar",
+            "te l'ho già detto",
+            "como te dije",
+        ),
+        *("das hat mit meiner frage nichts zu tun", "no quería saber eso", "why are you telling me this"),
+        *("termina la frase por favor", "finish your sentence please", "schreib bitte den satz zu ende"),
+        *("entscheid dich mal", "aclárate", "vorhin waren es noch zehn", "i opened the source and it's about paint"),
+        *("der link führt zu was ganz anderem", "en esa página no pone eso", "that page doesnt say that"),
+        *(
+            "qué es este lío",
+            "die tabelle ist in einer zeile",
+            "what is this mess",
+            "du hast mir nicht gesagt wo",
+            "no me has dicho dónde",
+            "ese teléfono no existe",
+        ),
     ],
 )
 def test_what_does_not_help_is_a_complaint(text: str) -> None:
