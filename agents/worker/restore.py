@@ -77,8 +77,8 @@ def restore_changelog(
                     else:
                         store[message.key()] = value
                     headers = message.headers()
-                    if headers is not None and (found := find_checkpoint(headers)) is not None:
-                        newest = message.offset(), found
+                    if headers is not None and (content := find_checkpoint(headers)) is not None:
+                        newest = message.offset(), content
                     count += 1
                 elif error.code() != KafkaError._PARTITION_EOF:
                     raise KafkaException(error)
