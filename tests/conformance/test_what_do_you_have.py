@@ -45,7 +45,7 @@ FOLDERS: dict[str, list[dict[str, Path | bytes]]] = {
     "the language models' log of Azure API Management": [{"rows.jsonl": FORMATS / "apim.jsonl"}],
     "other JSON or CSV": [{"log.csv": CSV}],
     "a log on standard input": [{"log.jsonl": GENUINE / "openai.jsonl"}],
-    "a doubt what your telemetry lacks": [{"FILE": GENUINE / "otel-new.jsonl"}],
+    "telemetry that may lack something": [{"FILE": GENUINE / "otel-new.jsonl"}],
 }
 
 
