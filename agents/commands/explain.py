@@ -192,8 +192,10 @@ def from_kafka(settings: Settings, conversation_id: str) -> StoredConversation:
         if (turn := _shown_turn(message, redaction)) is None:
             continue
         if message.timestamp()[1] <= asked:
-            forgotten.add(turn.get("turn_id"))
-            turn |= {"text": _WITHHELD}
+            forgotten.add(turn["turn_id"])
+            turn["text"] = _WITHHELD
+        else:
+            forgotten.discard(turn["turn_id"])  # it was sent anew
         stored.turns.append(turn)
 
     def since(topic: str) -> list[Mapping[str, Any]]:
@@ -240,18 +242,18 @@ def _asked_to_forget(settings: Settings, names: Mapping[str, str], key: bytes, s
 
 
 def _shown_turn(message: "Message", redaction: Redaction | None) -> dict[str, Any] | None:
-    """Return a turn as it is on the topic, its text redacted as it is scored; None for what is none."""
+    """Return who said what and when in a turn on the topic, redacted as it is scored; None for what is none."""
     turn = _object(message)
     if turn is None or not isinstance(text := turn.get("text"), str):
         return None
-    if redaction is None:
-        return turn
-    try:
-        read = decode_turn(message.value(), message.key())
-        redaction.apply(read, Counter())
-    except Refused:  # a lenient worker may take it in all the same; no id of a document keeps anything then
-        return turn | {"text": redaction.redact(text, Counter()).text}
-    return turn | {"text": read.text}
+    if redaction is not None:
+        try:
+            read = decode_turn(message.value(), message.key())
+            redaction.apply(read, Counter())
+            text = read.text
+        except Refused:  # a lenient worker may take it in all the same; no id of a document keeps anything then
+            text = redaction.redact(text, Counter()).text
+    return {name: turn.get(name) for name in ("turn_id", "role", "timestamp")} | {"text": text}
 
 
 def _object(message: "Message") -> dict[str, Any] | None:

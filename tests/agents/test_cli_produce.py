@@ -5,6 +5,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+from confluent_kafka import Producer
 
 from turnsignal.agents.commands.explain import explain, from_kafka
 from turnsignal.agents.files.importing import Imported
@@ -189,3 +190,15 @@ def test_what_was_on_its_way_counts_as_not_done(tmp_path: Path) -> None:
         Journal(turns, [TurnFile(turns)], "topic")
     with pytest.raises(ConfigError, match="got standard input, which cannot be read again"):
         Journal(tmp_path / "other", [TurnFile(turns, (Origin(Path("-")),))], "topic")
+
+
+def test_what_topics_hold_is_shown_without_what_identifies_people(settings: Settings, tmp_path: Path) -> None:
+    (rules := tmp_path / "redaction.toml").write_text('builtin = ["email"]\n')
+    odd = line("c-mail", "t2", 2, text="or bob@example.com", role="Human")  # a lenient worker may take it in
+    produce(settings, tmp_path, [line("c-mail", "t1", 1, text="I am ann@example.com")])
+    producer = Producer(settings.producer())
+    producer.produce("turnsignal.turns", odd, b"c-mail")
+    assert producer.flush(30) == 0
+    found = from_kafka(settings.model_copy(update={"redaction": rules}), "c-mail")
+    assert [turn["text"] for turn in found.turns] == ["I am [email]", "or [email]"]
+    assert from_kafka(settings, "c-mail").turns[0]["text"] == "I am ann@example.com"

@@ -102,7 +102,8 @@ def test_who_asked_to_be_forgotten_is_not_shown_though_the_topic_still_has_the_t
         return orjson.dumps({"id": turn_id, "turn_id": turn_id, "stage": "response", "time": 1.0, "scores": [said]})
 
     later = round(time.time() * 1000) + 1_800_000
-    producer.produce(names["turns"], turn("c-1", "t1"), b"c-1", timestamp=1_000)
+    documents = [{"doc_id": "d", "text": TEXT.decode()}]
+    producer.produce(names["turns"], turn("c-1", "t1", retrieved=documents), b"c-1", timestamp=1_000)
     producer.produce(names["scores"], row("t1"), b"c-1", timestamp=1_000)
     producer.produce(names["conversations"], b'{"outcome": "abandoned"}', b"c-1", timestamp=1_000)
     producer.flush()
@@ -115,6 +116,7 @@ def test_who_asked_to_be_forgotten_is_not_shown_though_the_topic_still_has_the_t
     found = from_kafka(fresh_topics, "c-1")
     assert [row["turn_id"] for row in found.rows] == ["t2"]
     assert found.summary is None
+    assert TEXT.decode() not in str(found.as_json()["turns"])
     shown = "\n".join(explain(found))
     assert TEXT.decode() not in shown.replace(f"{TEXT.decode()} of t2", "")
     assert "(not shown: to be forgotten)" in shown
