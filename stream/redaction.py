@@ -19,7 +19,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from functools import cached_property, partial
 from hashlib import blake2b
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -255,8 +255,8 @@ class Redaction(_RedactionPart):
         joined = _APART.join(text.encode("utf-8", "replace") for text in texts if text)
         return [
             named
-            for own, named in zip_longest(self.patterns, self._finders)
-            if own is not None or any(True for _ in named.find(joined))
+            for number, named in enumerate(self._finders)
+            if number < len(self.patterns) or any(True for _ in named.find(joined))
         ]
 
     def _kept(self, ids: Sequence[str], finders: "Sequence[_Named]") -> "Kept | None":

@@ -186,17 +186,7 @@ def from_kafka(settings: Settings, conversation_id: str) -> StoredConversation:
     stored = StoredConversation(conversation_id)
     names, key = topic_names(settings.prefix), conversation_id.encode("utf-8", "replace")
     asked = _asked_to_forget(settings, names, key, stored)
-    redaction = load_redaction(settings.redaction)
-    forgotten: set[Any] = set()
-    for message in _messages(settings, names["turns"], key, stored):
-        if (turn := _shown_turn(message, redaction)) is None:
-            continue
-        if message.timestamp()[1] <= asked:
-            forgotten.add(turn["turn_id"])
-            turn["text"] = _WITHHELD
-        else:
-            forgotten.discard(turn["turn_id"])  # it was sent anew
-        stored.turns.append(turn)
+    forgotten = _add_turns(settings, names, key, stored, asked)
 
     def since(topic: str) -> list[Mapping[str, Any]]:
         """What a topic has of the conversation as it was begun anew: rows quote answers, also those that come late."""
@@ -239,6 +229,24 @@ def _asked_to_forget(settings: Settings, names: Mapping[str, str], key: bytes, s
             " though they stay on the broker until its topics expire (`turnsignal forget` says when)"
         )
     return asked
+
+
+def _add_turns(
+    settings: Settings, names: Mapping[str, str], key: bytes, stored: StoredConversation, asked: int
+) -> set[Any]:
+    """Add the turns on the topic, those from before a request to forget them without texts; return the ids of these."""
+    redaction = load_redaction(settings.redaction)
+    forgotten: set[Any] = set()
+    for message in _messages(settings, names["turns"], key, stored):
+        if (turn := _shown_turn(message, redaction)) is None:
+            continue
+        if message.timestamp()[1] <= asked:
+            forgotten.add(turn["turn_id"])
+            turn["text"] = _WITHHELD
+        else:
+            forgotten.discard(turn["turn_id"])  # it was sent anew
+        stored.turns.append(turn)
+    return forgotten
 
 
 def _shown_turn(message: "Message", redaction: Redaction | None) -> dict[str, Any] | None:

@@ -115,9 +115,9 @@ def replay(
 
     Each release is compared with the one before it; where two answer side by side from the beginning, with the first by
     its version where versions count up (v1, v2) and none has ten times the answered conversations, else with the one
-    that has clearly more of them, unless --baseline names another. Where
-    answers name no version, --released TIME makes two releases: conversations that began before, and since. Answers
-    that name one keep it; where all do, a finding says that the option changed nothing.
+    that has clearly more of them, unless --baseline names another. Where answers name no version, --released TIME makes
+    two releases: conversations that began before, and since. Answers that name one keep it; where all do, a finding
+    says that the option changed nothing.
 
     Prints what was found, the figures of each release, and the worst exchanges. Writes scores.jsonl,
     conversations.jsonl, dead-letters.jsonl, worst.jsonl and summary.json; the same files, byte for byte, whatever the

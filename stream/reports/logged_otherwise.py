@@ -27,7 +27,7 @@ from turnsignal.stream.statistics.directions import (
 _MASKED = re.compile(r"\[[^\[\]\n]{0,60}(?:<[A-Z_]{2,20}>|\*{3}|X{4}|#{3}|REDACTED|MASKED)[^\[\]\n]{0,40}\]")
 _MARKERS = re.compile(r"\[[^\[\]\n]{1,200}\]|【[^【】\n]{1,200}】")
 #: a footnote behind a word or the end of a sentence, as "km²" is none, and elements that hold one
-_FOOTNOTE = re.compile(r"(?:[^\W\d_]{3,}|[.!?,;:])\s?[¹²³⁴⁵⁶⁷⁸⁹]|<(?:cite|sup|ref)\b", re.IGNORECASE)
+_FOOTNOTE = re.compile(r"(?:[^\W\d_]{3}|[.!?,;:])\s?[¹²³⁴⁵⁶⁷⁸⁹]|<(?:cite|sup|ref)\b", re.IGNORECASE)
 _LEAST_ID, _LEAST_TITLE = 3, 6  #: characters, from which on an id or a title stands in no text by chance
 _LOOKED_FOR = 20  #: documents of an answer
 _AT_ONCE = 1.0  #: seconds in which nobody reads an answer and writes the same question again

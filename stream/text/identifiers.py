@@ -58,7 +58,7 @@ _REPOSITORIES = (b"git@", b"hg@", b"svn@")
 
 def find_emails(data: bytes) -> Iterator[Span]:
     """Yield e-mail addresses; `git@github.com:…` is a repository, not an address."""
-    if not (_AT[0] in data or _AT[1] in data or _AT[2] in data):
+    if not any(sign in data for sign in _AT):
         return
     for match in _EMAIL.finditer(data):
         start, end = match.span()
