@@ -11,13 +11,14 @@ import click
 def saying_how_to_resume(kept: Path | None) -> Iterator[None]:
     """On Ctrl-C say whether the same command goes on, or begins anew.
 
-    kept: the file, or the directory of checkpoints, that notes how far the run came; None for nowhere.
+    kept: the file, or the directory of checkpoints, that notes how far the run came; None without `--resume`.
     """
     try:
         yield
     except KeyboardInterrupt:
         if kept is not None and (kept.is_file() or any(kept.glob("*.checkpoint"))):
             click.echo(f"turnsignal: {kept} notes how far it came; the same command goes on from there", err=True)
-        elif kept is not None:
-            click.echo("turnsignal: nothing was noted yet; the same command begins anew", err=True)
+        else:
+            why = "nothing was noted yet" if kept is not None else "begun with --resume, it could go on from here"
+            click.echo(f"turnsignal: {why}; the same command begins anew", err=True)
         raise

@@ -6,7 +6,7 @@ Whose a conversation is stands in its turns alone, so a user's conversations are
 still there; a state names nobody.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient
 
 from turnsignal.agents.kafka.logs import find_log, read_log
 from turnsignal.agents.kafka.sending import Sender
-from turnsignal.agents.kafka.topics import ADMIN_SECONDS, topic_metadata, topic_names, topic_settings
+from turnsignal.agents.kafka.topics import ADMIN_SECONDS, partition_for, topic_metadata, topic_names, topic_settings
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.turns import MAX_ID
@@ -55,9 +55,13 @@ class Remains(NamedTuple):
 
 
 class UserConversations(NamedTuple):
-    """The conversations of a user. turns: how many were read; oldest: the time of the first, None without any."""
+    """The conversations of a user.
 
-    conversations: list[str]
+    conversations: id → partitions that hold turns of it; turns: how many were read; oldest: the time of the first, None
+    without any.
+    """
+
+    conversations: dict[str, set[int]]
     turns: int
     oldest: datetime | None
 
@@ -69,15 +73,23 @@ class _RecordHead(msgspec.Struct):
 _read_head = msgspec.json.Decoder(_RecordHead).decode
 
 
-def send_requests(settings: Settings, conversations: Iterable[str]) -> int:
+def send_requests(
+    settings: Settings, conversations: Iterable[str], places: Mapping[str, Collection[int]] | None = None
+) -> int:
     """Ask the workers to forget conversations; return how many requests the broker has acknowledged.
 
-    Raises TurnsignalError when it does not take them.
+    places: conversation → partitions that hold turns of it; one whose place is not known is asked for in every one. A
+    state is where the turns were sent, which need not be where Kafka's own hash has their key: that place is asked in
+    any case, as feedback and votes go there. Raises TurnsignalError when the broker does not take the requests.
     """
-    sender = Sender(settings, topic_names(settings.prefix)["forget"])
+    topic = topic_names(settings.prefix)["forget"]
+    everywhere = find_log(settings, topic)
+    sender = Sender(settings, topic)
     for name in conversations:
         key = name.encode()
-        sender.send(Recorded(0.0, 0, key, b"", 0), key, b"")
+        known = (places or {}).get(name)
+        for place in sorted(everywhere if known is None else {*known, partition_for(key, len(everywhere))}):
+            sender.send(Recorded(0.0, 0, key, b"", 0), key, b"", place)
     sender.flush()
     return sender.sent
 
@@ -125,7 +137,7 @@ def find_conversations(
     """
     topic = topic_names(settings.prefix)["turns"]
     ranges = find_log(settings, topic)
-    ids: dict[str, None] = {}
+    places: dict[str, set[int]] = {}
     oldest, read = float("inf"), 0
     # Turns of unfinished transactions are read, too: they hide nobody.
     for messages in read_log(settings, topic, ranges, committed=False, progress=progress):
@@ -134,10 +146,10 @@ def find_conversations(
             kind, stamp = message.timestamp()
             oldest = min(oldest, stamp) if kind else oldest
             name = named_conversation(message.key())
-            if name is not None and name not in ids and _is_of(message.value(), user_id):
-                ids[name] = None
+            if name is not None and (name in places or _is_of(message.value(), user_id)):
+                places.setdefault(name, set()).add(message.partition())
     return UserConversations(
-        list(ids), read, datetime.fromtimestamp(oldest / 1000, UTC) if read and oldest < 1e14 else None
+        places, read, datetime.fromtimestamp(oldest / 1000, UTC) if read and oldest < 1e14 else None
     )
 
 

@@ -15,6 +15,8 @@ FLUSH_SECONDS = 60.0
 BROKER_SECONDS = 15.0  #: for the broker to answer at all
 UNKNOWN_LIMIT = 1_048_588  #: bytes of a record that a broker takes where it does not say (Kafka's own default)
 
+BY_KEY = -1  #: librdkafka's name for a partition that its partitioner chooses
+
 _OVERHEAD = 512  #: bytes that a record takes beside its key and value
 _ABSENT = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION)
 
@@ -39,10 +41,11 @@ class Sender:
         self._on_sent = on_sent
         self._failed: str | None = None
 
-    def send(self, record: Recorded, key: bytes | None, value: bytes | None) -> None:
+    def send(self, record: Recorded, key: bytes | None, value: bytes | None, partition: int = BY_KEY) -> None:
         """Hand a record to the producer; waits while its queue is full.
 
-        Raises TurnsignalError when the broker has refused an earlier record for another reason than its size.
+        partition: where it goes, by its key's hash when nothing is said. Raises TurnsignalError when the broker has
+        refused an earlier record for another reason than its size.
         """
         if self._failed is not None:
             raise TurnsignalError(self._failed)
@@ -52,7 +55,7 @@ class Sender:
         while True:
             try:
                 self._producer.produce(
-                    self.topic, value, key, on_delivery=lambda error, _: self._delivered(record, error)
+                    self.topic, value, key, partition, on_delivery=lambda error, _: self._delivered(record, error)
                 )
                 break
             except BufferError:

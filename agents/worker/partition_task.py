@@ -117,7 +117,7 @@ class PartitionTask:
     def find_misplaced(self, records: Sequence[Any]) -> str:
         """Say of the first records of the partition, once, that Kafka's own hash has a key elsewhere; "" if it has not.
 
-        Whoever looks for a conversation by its id looks there: requests to forget it, feedback, `conversation`.
+        Whoever looks for a conversation by its id looks there: feedback on it, and `conversation`.
         """
         partitions, self.partitions = self.partitions, 0 if records else self.partitions
         if not partitions:
@@ -127,8 +127,8 @@ class PartitionTask:
                 shown = key[:80].decode("utf-8", "replace")
                 return (
                     f"expected the key {shown!r} in partition {place} of {partitions}, by Kafka's own hash (murmur2),"
-                    f" got {self.number}: its turns are scored, but feedback on it, `turnsignal forget` and `turnsignal"
-                    " conversation` go there; have producers use it (librdkafka: partitioner=murmur2_random)"
+                    f" got {self.number}: its turns are scored, but feedback on it and `turnsignal conversation` go"
+                    " there; have producers use it (librdkafka: partitioner=murmur2_random)"
                 )
         return ""
 

@@ -13,7 +13,14 @@ from tests.kafka.faults.oracle import Kept, read_topic
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.commands.explain import explain, from_kafka
 from turnsignal.agents.kafka.forgetting import find_conversations, list_remains, send_requests
-from turnsignal.agents.kafka.topics import Altered, create_topics, describe_topics, topic_names, update_topics
+from turnsignal.agents.kafka.topics import (
+    Altered,
+    create_topics,
+    describe_topics,
+    partition_for,
+    topic_names,
+    update_topics,
+)
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.checkpoints import Checkpoint
 from turnsignal.agents.worker.transactions import TransactionWriter, group_reader
@@ -88,10 +95,28 @@ def test_a_users_conversations_are_found_by_their_turns(fresh_topics: Settings) 
     assert found.oldest is not None
     assert datetime.now(UTC) - found.oldest < timedelta(minutes=5)
     assert told[-1] == (10, 10)
-    assert find_conversations(fresh_topics, "u-9").conversations == []
-    assert send_requests(fresh_topics, found.conversations) == 3
+    assert find_conversations(fresh_topics, "u-9").conversations == {}
+    assert send_requests(fresh_topics, found.conversations, found.conversations) == 3
     asked = read_topic(fresh_topics, topic_names(fresh_topics.prefix)["forget"])
     assert sorted(record.key or b"" for records in asked.values() for record in records) == [b"c-1", b"c-3", b"c-4"]
+
+
+def test_a_conversation_is_forgotten_wherever_its_turns_were_sent(fresh_topics: Settings) -> None:
+    names, producer = topic_names(fresh_topics.prefix), Producer(fresh_topics.producer() | {"enable.idempotence": True})
+    by_hash = partition_for(b"c-1", fresh_topics.partitions)
+    elsewhere = (by_hash + 1) % fresh_topics.partitions
+    producer.produce(names["turns"], turn("c-1", "t1", user_id="u-7"), b"c-1", elsewhere)
+    assert producer.flush(30) == 0
+
+    def asked() -> list[int]:
+        return sorted(number for number, records in read_topic(fresh_topics, names["forget"]).items() if records)
+
+    found = find_conversations(fresh_topics, "u-7")
+    assert found.conversations == {"c-1": {elsewhere}}
+    assert send_requests(fresh_topics, found.conversations, found.conversations) == 2
+    assert asked() == sorted([by_hash, elsewhere])
+    assert send_requests(fresh_topics, ["c-1"]) == fresh_topics.partitions
+    assert asked() == list(range(fresh_topics.partitions))
 
 
 def test_who_asked_to_be_forgotten_is_not_shown_though_the_topic_still_has_the_texts(fresh_topics: Settings) -> None:

@@ -8,12 +8,13 @@ from turnsignal.agents.commands.resuming import saying_how_to_resume
 
 GOES_ON = "turnsignal: {} notes how far it came; the same command goes on from there\n"
 BEGINS = "turnsignal: nothing was noted yet; the same command begins anew\n"
+UNNOTED = "turnsignal: begun with --resume, it could go on from here; the same command begins anew\n"
 
 
 @pytest.mark.parametrize(
     ("noted", "kept", "told"),
     [
-        ("notes", None, ""),
+        ("notes", None, UNNOTED),
         ("notes", "notes", GOES_ON),
         ("out/00.checkpoint", "out", GOES_ON),
         ("out/run.json", "out", BEGINS),  # before the first checkpoint
