@@ -7,6 +7,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 CELLS = 64  #: at most; when more time has passed, two become one
+_LEAST_HEIGHT = 0.2  # of what is drawn, or noise fills it
+
 SHORTEST = 10.0  #: seconds of event time that a cell has at first
 
 
@@ -66,9 +68,9 @@ class Trends:
             self._cells[series] = wide
 
 
-def scale(trends: Sequence[Sequence[float | None]], least: float = 0.2) -> tuple[float, float]:
-    """Return the lowest and the highest point of trends that are drawn alike, at least `least` apart."""
+def scale(trends: Sequence[Sequence[float | None]]) -> tuple[float, float]:
+    """Return the lowest and the highest point of trends that are drawn alike, at least 0.2 apart."""
     points = [point for trend in trends for point in trend if point is not None]
     low, high = min(points, default=0.0), max(points, default=1.0)
-    spare = max(0.0, least - (high - low)) / 2
+    spare = max(0.0, _LEAST_HEIGHT - (high - low)) / 2
     return low - spare, high + spare

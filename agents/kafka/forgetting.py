@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient
 
 from turnsignal.agents.kafka.logs import find_log, read_log
 from turnsignal.agents.kafka.sending import Sender
-from turnsignal.agents.kafka.topics import ADMIN_SECONDS, partition_for, topic_metadata, topic_names, topic_settings
+from turnsignal.agents.kafka.topics import partition_for, topic_metadata, topic_names, topic_settings
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.turns import MAX_ID
@@ -94,16 +94,16 @@ def send_requests(
     return sender.sent
 
 
-def list_remains(settings: Settings, now: float, timeout: float = ADMIN_SECONDS) -> list[Remains]:
+def list_remains(settings: Settings, now: float) -> list[Remains]:
     """Say what is left of a conversation that is forgotten at `now`, in the order in which it matters.
 
-    now: seconds since 1970; timeout: seconds. Raises TurnsignalError when the broker does not say.
+    now: seconds since 1970. Raises TurnsignalError when the broker does not say.
     """
     admin = AdminClient({**settings.confluent(), "log_level": 0})
-    present = topic_metadata(admin, timeout).topics
+    present = topic_metadata(admin).topics
     names = {short: name for short, name in topic_names(settings.prefix).items() if name in present and short in _LEFT}
     try:
-        configs = topic_settings(admin, names.values(), timeout)
+        configs = topic_settings(admin, names.values())
     except KafkaException as error:
         msg = f"expected the broker to describe the topics, got: {error.args[0].str()}"
         raise TurnsignalError(msg) from None

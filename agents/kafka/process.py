@@ -76,7 +76,7 @@ class KafkaProcess:
 
     directory: made when it is not there; holds kafka.json (ports, pid), server.properties, server.log and data/;
     properties: broker settings that go before ours; kept, so that a later command starts it with the same;
-    heap: the JVM's -Xmx (256m carries every test here); say: takes a line for the person who waits.
+    say: takes a line for the person who waits.
     """
 
     def __init__(
@@ -84,7 +84,6 @@ class KafkaProcess:
         directory: Path | str,
         *,
         properties: Mapping[str, str] | None = None,
-        heap: str = "256m",
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.directory = Path(directory).resolve()
@@ -92,7 +91,6 @@ class KafkaProcess:
             msg = f"expected a directory without a comma in its path (Kafka splits log.dirs there): {self.directory}"
             raise TurnsignalError(msg)
         self.log = self.directory / "server.log"
-        self.heap = heap
         self.say = say
         state = self._read_state()
         self.properties: dict[str, str] = {**state.get("properties", {}), **(properties or {})}
@@ -162,7 +160,7 @@ class KafkaProcess:
         instance = uuid.uuid4().hex
         command = [
             java,
-            f"-Xmx{self.heap}",
+            "-Xmx256m",
             "-XX:+ExitOnOutOfMemoryError",
             "-Djava.awt.headless=true",
             f"-Dlog4j2.configurationFile={DEPLOY / 'log4j2.properties'}",

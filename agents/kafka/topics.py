@@ -214,14 +214,14 @@ def _murmur2(data: bytes) -> int:
     return value ^ value >> 15
 
 
-def create_topics(settings: Settings, timeout: float = ADMIN_SECONDS) -> list[Created]:
+def create_topics(settings: Settings) -> list[Created]:
     """Create the missing topics and wait until all can be used; existing topics are not changed.
 
-    timeout: seconds. Raises TurnsignalError when the broker refuses or does not answer.
+    Raises TurnsignalError when the broker refuses or does not answer.
     """
     admin = AdminClient({**settings.confluent(), "log_level": 0})
     names = topic_names(settings.prefix)
-    if topic_metadata(admin, timeout).cluster_id.startswith(MOCK_CLUSTER):
+    if topic_metadata(admin).cluster_id.startswith(MOCK_CLUSTER):
         return _create_by_asking(admin, names.values(), settings)
     wanted = {
         name: NewTopic(
@@ -233,35 +233,35 @@ def create_topics(settings: Settings, timeout: float = ADMIN_SECONDS) -> list[Cr
         for topic, name in zip(TOPICS, names.values(), strict=True)
     }
     made: set[str] = set()
-    for name, future in admin.create_topics(list(wanted.values()), operation_timeout=timeout).items():
+    for name, future in admin.create_topics(list(wanted.values()), operation_timeout=ADMIN_SECONDS).items():
         try:
-            future.result(timeout)
+            future.result(ADMIN_SECONDS)
             made.add(name)
         except KafkaException as error:
             if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                 msg = f"expected the broker to make the topic {name}, got: {error.args[0].str()}"
                 raise TurnsignalError(msg) from None
-    _await_announced(admin, set(wanted), timeout)
+    _await_announced(admin, set(wanted))
     return [
         Created(topic.name, "created")
         if topic.name in made
         else Created(topic.name, "differs" if topic.differs else "exists", _show(topic.differs))
-        for topic in describe_topics(settings, timeout)
+        for topic in describe_topics(settings)
     ]
 
 
-def describe_topics(settings: Settings, timeout: float = ADMIN_SECONDS) -> list[Described]:
-    """Compare every topic with what the settings want; timeout in seconds.
+def describe_topics(settings: Settings) -> list[Described]:
+    """Compare every topic with what the settings want.
 
     Raises TurnsignalError when the broker does not answer.
     """
     admin = AdminClient({**settings.confluent(), "log_level": 0})
-    metadata = topic_metadata(admin, timeout)
+    metadata = topic_metadata(admin)
     names = topic_names(settings.prefix)
     present = [name for name in names.values() if name in metadata.topics and metadata.topics[name].partitions]
     try:
-        configs = topic_settings(admin, present, timeout)
-        offsets = log_bounds(admin, {name: list(metadata.topics[name].partitions) for name in present}, timeout)
+        configs = topic_settings(admin, present)
+        offsets = log_bounds(admin, {name: list(metadata.topics[name].partitions) for name in present})
     except KafkaException as error:
         msg = f"expected the broker to describe the topics, got: {error.args[0].str()}"
         raise TurnsignalError(msg) from None
@@ -285,44 +285,42 @@ def describe_topics(settings: Settings, timeout: float = ADMIN_SECONDS) -> list[
     return described
 
 
-def topic_settings(
-    admin: AdminClient, names: Iterable[str], timeout: float = ADMIN_SECONDS
-) -> dict[str, dict[str, str]]:
-    """Ask for the settings that topics have on the broker; timeout in seconds. Raises KafkaException."""
+def topic_settings(admin: AdminClient, names: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Ask for the settings that topics have on the broker. Raises KafkaException."""
     resources = [ConfigResource(ResourceType.TOPIC, name) for name in names]
-    futures = admin.describe_configs(resources, request_timeout=timeout) if resources else {}
+    futures = admin.describe_configs(resources, request_timeout=ADMIN_SECONDS) if resources else {}
     return {
-        resource.name: {key: str(entry.value) for key, entry in future.result(timeout).items()}
+        resource.name: {key: str(entry.value) for key, entry in future.result(ADMIN_SECONDS).items()}
         for resource, future in futures.items()
     }
 
 
-def update_topics(settings: Settings, timeout: float = ADMIN_SECONDS, *, dry_run: bool = False) -> list[Altered]:
+def update_topics(settings: Settings, *, dry_run: bool = False) -> list[Altered]:
     """Set the existing topics to the settings with which they would be created; return the changes.
 
-    Partitions and replicas are not changed. dry_run: only return the changes; timeout: seconds. Raises TurnsignalError
-    if the broker refuses; some topics may already have been changed then.
+    Partitions and replicas are not changed. dry_run: only return the changes. Raises TurnsignalError if the
+    broker refuses; some topics may already have been changed then.
     """
     altered = [
         Altered(topic.name, key, actual, wanted)
-        for topic in describe_topics(settings, timeout)
+        for topic in describe_topics(settings)
         for key, (wanted, actual) in topic.differs.items()
         if key not in _NOT_A_SETTING
     ]
     if altered and not dry_run:
-        _set_configs(AdminClient({**settings.confluent(), "log_level": 0}), altered, timeout)
+        _set_configs(AdminClient({**settings.confluent(), "log_level": 0}), altered)
     return altered
 
 
-def _set_configs(admin: AdminClient, altered: Iterable[Altered], timeout: float) -> None:
+def _set_configs(admin: AdminClient, altered: Iterable[Altered]) -> None:
     entries: dict[str, list[ConfigEntry]] = {}
     for change in altered:
         entry = ConfigEntry(change.setting, change.after, incremental_operation=AlterConfigOpType.SET)
         entries.setdefault(change.topic, []).append(entry)
     resources = [ConfigResource(ResourceType.TOPIC, name, incremental_configs=own) for name, own in entries.items()]
-    for resource, future in admin.incremental_alter_configs(resources, request_timeout=timeout).items():
+    for resource, future in admin.incremental_alter_configs(resources, request_timeout=ADMIN_SECONDS).items():
         try:
-            future.result(timeout)
+            future.result(ADMIN_SECONDS)
         except KafkaException as error:
             msg = f"expected the broker to change the settings of {resource.name}, got: {error.args[0].str()}"
             raise TurnsignalError(msg) from None
@@ -381,15 +379,15 @@ def topic_metadata(admin: AdminClient, timeout: float = ADMIN_SECONDS) -> Any:
         raise TurnsignalError(msg) from None
 
 
-def _await_announced(admin: AdminClient, names: set[str], timeout: float) -> None:
-    deadline = time.monotonic() + timeout
+def _await_announced(admin: AdminClient, names: set[str]) -> None:
+    deadline = time.monotonic() + ADMIN_SECONDS
     while True:
-        announced = {name for name, topic in topic_metadata(admin, timeout).topics.items() if topic.partitions}
+        announced = {name for name, topic in topic_metadata(admin).topics.items() if topic.partitions}
         if names <= announced:
             return
         if time.monotonic() > deadline:
             missing = ", ".join(sorted(names - announced))
-            msg = f"expected the broker to announce all topics within {timeout:.0f} s, got nothing of {missing}"
+            msg = f"expected the broker to announce all topics within {ADMIN_SECONDS:.0f} s, got nothing of {missing}"
             raise TurnsignalError(msg)
         time.sleep(0.05)
 

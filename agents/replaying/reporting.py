@@ -10,7 +10,7 @@ import msgspec
 
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import SORT_BYTES, Recording
-from turnsignal.agents.files.recognising import HowToRead, read_how
+from turnsignal.agents.files.recognising import read_how
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.replaying.evaluation_data import EvaluationFolder
 from turnsignal.agents.replaying.files import FILES
@@ -33,9 +33,7 @@ def report_traffic(
     result: ReplayResult,
     turns: Sequence[Path],
     suite: Suite,
-    how: HowToRead | None = None,
     progress: Callable[[int], None] = lambda _: None,
-    say: Callable[[str], None] = lambda _: None,
     evaluation_data: Path | None = None,
 ) -> TrafficReport:
     """Read what a replay wrote, and the turns behind it.
@@ -47,14 +45,13 @@ def report_traffic(
     signals = RowSignals(relevancy_name(suite), suite.thresholds.model_dump(), result.summary["environment"])
     _read_rows(result.directory / FILES[SCORES], signals)
     read_as = result.summary.get("read_as") or {}
-    if how is None:
-        mapping = read_as.get("mapping")
-        how = read_how(read_as.get("format"), None if mapping is None else Path(mapping))
+    mapping = read_as.get("mapping")
+    how = read_how(read_as.get("format"), None if mapping is None else Path(mapping))
     paths = list(turns) or [Path(name) for name in read_as.get("files") or result.summary["files"]]
     if not turns and (gone := [path for path in paths if not path.is_file()]):
         msg = f"{gone[0]}: expected the turns that the replay read, got no such file from here; name them with --turns"
         raise TurnsignalError(msg)
-    with kept_memory(), Imported(paths, how, say=say) as imported, ExitStack() as stack:
+    with kept_memory(), Imported(paths, how) as imported, ExitStack() as stack:
         unranked = unranked_releases(result.summary)
         order = list(dict.fromkeys(row["version"] for row in result.summary["quality"]))
         report = TrafficReport(suite, signals, unranked=unranked, order=order)

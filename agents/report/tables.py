@@ -15,9 +15,9 @@ def make_table(*columns: Column | str, title: str = "") -> tuple[Table, Renderab
     return table, Group(Text(), *heading, table)
 
 
-def fold(name: str, justify: str = "left", width: int | None = None) -> Column:
+def fold(name: str, width: int | None = None) -> Column:
     """Return a column in which long names go on in the next line."""
-    return Column(name, overflow="fold", justify=justify, min_width=width)  # type: ignore[arg-type]
+    return Column(name, overflow="fold", min_width=width)
 
 
 def number(name: str) -> Column:

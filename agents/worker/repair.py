@@ -32,9 +32,9 @@ class Repaired(NamedTuple):
     after: int
 
 
-def aligned_counts(settings: Settings, timeout: float = ADMIN_SECONDS) -> dict[str, int]:
+def aligned_counts(settings: Settings) -> dict[str, int]:
     """Ask for the partition counts that must be equal; a topic that is absent has 0."""
-    topics = topic_metadata(AdminClient({**settings.confluent(), "log_level": 0}), timeout).topics
+    topics = topic_metadata(AdminClient({**settings.confluent(), "log_level": 0})).topics
     names = [topic.pattern.format(settings.prefix) for topic in TOPICS if topic.aligned]
     return {name: len(topics[name].partitions) if name in topics else 0 for name in names}
 
@@ -43,7 +43,6 @@ def repair(
     settings: Settings,
     app: str,
     to: Literal["earliest", "latest", "accept", "state"] | Mapping[tuple[str, int], int],
-    timeout: float = ADMIN_SECONDS,
 ) -> list[Repaired]:
     """Set an app's positions, with fresh commit metadata and checkpoints; `check_positions` then lets it go on.
 
@@ -53,9 +52,9 @@ def repair(
     """
     admin = AdminClient({**settings.confluent(), "log_level": 0})
     group = settings.app_id(app)
-    _expect_empty(admin, settings, group, timeout)
+    _expect_empty(admin, settings, group)
     changelog = changelog_of(settings, app)
-    positions = read_positions(settings, app, timeout=timeout)
+    positions = read_positions(settings, app)
     if to == "state":
         positions = _with_state(settings, changelog, positions)
     changes = []
@@ -63,15 +62,15 @@ def repair(
         after = _target(position, to)
         if after is not None:
             changes.append((position, after))
-    ids = topic_ids(admin, topic_metadata(admin, timeout), [changelog], timeout)
-    _write_checkpoints(settings, changelog, ids.get(changelog, ""), positions, changes, timeout)
+    ids = topic_ids(admin, topic_metadata(admin), [changelog], ADMIN_SECONDS)
+    _write_checkpoints(settings, changelog, ids.get(changelog, ""), positions, changes)
     places = [
         TopicPartition(old.topic, old.partition, after, encode_commit_metadata(old.topic_id, old.partitions))
         for old, after in changes
     ]
     try:
         request = [ConsumerGroupTopicPartitions(group, places)]
-        answer = admin.alter_consumer_group_offsets(request, request_timeout=timeout)[group].result(timeout)
+        answer = admin.alter_consumer_group_offsets(request, request_timeout=ADMIN_SECONDS)[group].result(ADMIN_SECONDS)
         refused = next((place.error for place in answer.topic_partitions if place.error), None)
     except KafkaException as error:
         refused = error.args[0]
@@ -102,15 +101,14 @@ def _write_checkpoints(
     changelog_id: str,
     standing: Sequence[Position],
     changes: Sequence[tuple[Position, int]],
-    timeout: float,
 ) -> None:
     """Have the changelog agree with positions that are about to be set."""
     after = {(old.topic, old.partition): to for old, to in changes}
     producer = Producer({**settings.confluent(), "acks": "all", "log_level": 0})
     refused: list[KafkaError] = []
-    numbers, end = sorted({old.partition for old, _ in changes}), time.monotonic() + timeout
+    numbers, end = sorted({old.partition for old, _ in changes}), time.monotonic() + ADMIN_SECONDS
     # A partition that was added just now may not be known everywhere yet, and what is sent to it would be refused.
-    while numbers and len(producer.list_topics(changelog, timeout).topics[changelog].partitions) <= numbers[-1]:
+    while numbers and len(producer.list_topics(changelog, ADMIN_SECONDS).topics[changelog].partitions) <= numbers[-1]:
         if time.monotonic() > end:
             break
         time.sleep(0.1)
@@ -130,29 +128,29 @@ def _write_checkpoints(
             headers=headers,
             on_delivery=lambda error, _: refused.append(error) if error is not None else None,
         )
-    if producer.flush(timeout) or refused:
+    if producer.flush(ADMIN_SECONDS) or refused:
         msg = f"expected {changelog} to take the new positions, got: {refused[0].str() if refused else 'no answer'}"
         raise TurnsignalError(msg)
 
 
-def align_partitions(settings: Settings, timeout: float = ADMIN_SECONDS) -> dict[str, int]:
+def align_partitions(settings: Settings) -> dict[str, int]:
     """Give the topics that must have equal partition counts as many as the largest has; returns what was raised."""
-    counts = aligned_counts(settings, timeout)
+    counts = aligned_counts(settings)
     most = max(counts.values())
     fewer = [NewPartitions(name, most) for name, count in counts.items() if 0 < count < most]
     admin = AdminClient({**settings.confluent(), "log_level": 0})
     try:
-        futures = admin.create_partitions(fewer, operation_timeout=timeout) if fewer else {}
+        futures = admin.create_partitions(fewer, operation_timeout=ADMIN_SECONDS) if fewer else {}
         for future in futures.values():
-            future.result(timeout)
+            future.result(ADMIN_SECONDS)
     except KafkaException as error:
         msg = f"expected the broker to add partitions, got: {error.args[0].str()}"
         raise TurnsignalError(msg) from None
     # Until brokers tell of the new partitions, commits would carry the old counts, and be refused for it.
-    end = time.monotonic() + timeout
-    while fewer and any(0 < count < most for count in aligned_counts(settings, timeout).values()):
+    end = time.monotonic() + ADMIN_SECONDS
+    while fewer and any(0 < count < most for count in aligned_counts(settings).values()):
         if time.monotonic() > end:
-            msg = f"expected {most} partitions everywhere within {timeout:.0f} s of adding them, got fewer: repeat it"
+            msg = f"expected {most} partitions everywhere within {ADMIN_SECONDS:.0f} s, got fewer: repeat it"
             raise TurnsignalError(msg)
         time.sleep(0.1)
     return {name: most for name, count in counts.items() if 0 < count < most}
@@ -175,10 +173,10 @@ def _target(position: Position, to: str | Mapping[tuple[str, int], int]) -> int 
     return offset
 
 
-def _expect_empty(admin: AdminClient, settings: Settings, group: str, timeout: float) -> None:
+def _expect_empty(admin: AdminClient, settings: Settings, group: str) -> None:
     """Wait until a worker that has just refused and ended counts as gone; raises ConfigError while one is there."""
     deadline = time.monotonic() + settings.session_timeout + 2.0
-    while members := _members(admin, group, timeout):
+    while members := _members(admin, group):
         if time.monotonic() > deadline:
             shown = ", ".join(members)
             msg = f"expected no worker in the group {group}, got {len(members)} ({shown}); stop them first"
@@ -186,10 +184,10 @@ def _expect_empty(admin: AdminClient, settings: Settings, group: str, timeout: f
         time.sleep(0.2)
 
 
-def _members(admin: AdminClient, group: str, timeout: float) -> list[str]:
+def _members(admin: AdminClient, group: str) -> list[str]:
     """Return where the members of a group are; none of one that never was."""
     try:
-        group_now = admin.describe_consumer_groups([group], request_timeout=timeout)[group].result(timeout)
+        group_now = admin.describe_consumer_groups([group], request_timeout=ADMIN_SECONDS)[group].result(ADMIN_SECONDS)
     except KafkaException as error:
         if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:  # Kafka 4: a group that never was
             return []

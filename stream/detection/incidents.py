@@ -63,19 +63,9 @@ class Incidents:
         open_here.append(incident)
         open_here.sort(key=lambda known: (known.opened, known.id))  # a store has an order of its own
 
-    def observe(
-        self,
-        series: SeriesKey,
-        detector: Detector,
-        version: str,
-        observation: Observation,
-        latest: float = float("inf"),
-    ) -> list[Incident]:
-        """Have a series' detector take in an observation; return the incidents' new records, in their order.
-
-        latest: as `Detector.update` has it.
-        """
-        change = detector.observe(version, observation, self.paging_of(series[2]), latest)
+    def observe(self, series: SeriesKey, detector: Detector, version: str, observation: Observation) -> list[Incident]:
+        """Have a series' detector take in an observation; return the incidents' new records, in their order."""
+        change = detector.observe(version, observation, self.paging_of(series[2]))
         return [] if change is None else self.follow(series, change)
 
     def follow(self, series: SeriesKey, change: AlarmChange) -> list[Incident]:

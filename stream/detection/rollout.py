@@ -88,9 +88,9 @@ def compare(new: ClusterSums, old: ClusterSums) -> VersionDifference | None:
     return VersionDifference(mean, mean - reach, mean + reach, round(new.n))
 
 
-def half_width(variance: float, alpha: float = ALPHA) -> float:
+def half_width(variance: float) -> float:
     """Return how far the bounds of a confidence sequence lie from an estimate of that variance, on each side."""
     if math.isinf(variance):
         return math.inf
     mixed = _MIXING**2 / variance + 1.0
-    return math.sqrt(2.0 * mixed * math.log(1.0 + math.sqrt(mixed) / (2.0 * alpha))) / _MIXING * variance
+    return math.sqrt(2.0 * mixed * math.log(1.0 + math.sqrt(mixed) / (2.0 * ALPHA))) / _MIXING * variance

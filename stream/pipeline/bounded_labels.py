@@ -103,13 +103,13 @@ class LabelGuard:
     ('v1', 'other', 1)
     """
 
-    def __init__(self, limit: int = MAX_VALUES, *, cooldown: float = COOLDOWN, declared: Iterable[str] = ()) -> None:
+    def __init__(self, limit: int = MAX_VALUES, *, declared: Iterable[str] = ()) -> None:
         declared = list(declared)
         for value in declared:
             if not _CLEAN.fullmatch(value):
                 msg = f"a declared label value must be 1 to 64 of A–Z a–z 0–9 . _ : @ + -; got {value!r}"
                 raise ConfigError(msg)
-        self._places = BoundedLabels(limit, cooldown=cooldown, declared=(NONE, OTHER, *declared))
+        self._places = BoundedLabels(limit, declared=(NONE, OTHER, *declared))
         self._last_use = self._places.last_use
         self.overflow = 0
 

@@ -24,7 +24,7 @@ def is_drill(assistant: str) -> bool:
 class ReleaseLabels:
     """Give a bounded number of places to releases.
 
-    limit, cooldown: as in `BoundedLabels`. A release that nobody has seen before takes, where no place is free, that of
+    limit: as in `BoundedLabels`. A release that nobody has seen before takes, where no place is free, that of
     the longest unused release which a newer one of its assistant has replaced, at once; no assistant may do so more
     than twice in the cooldown, so that made-up versions neither push out what is in use, nor make series without end.
     The newest release of an assistant loses its place only after a cooldown without use: a stray request must not take
@@ -37,10 +37,9 @@ class ReleaseLabels:
     ([True, True, True], [('support', 'v1')])
     """
 
-    def __init__(self, limit: int, *, cooldown: float = COOLDOWN) -> None:
-        self._places: BoundedLabels[Labels] = BoundedLabels(limit, cooldown=cooldown, declared=[(OTHER, OTHER)])
-        self._drilled: BoundedLabels[Labels] = BoundedLabels(MAX_DRILLED, cooldown=cooldown)
-        self._cooldown = cooldown
+    def __init__(self, limit: int) -> None:
+        self._places: BoundedLabels[Labels] = BoundedLabels(limit, declared=[(OTHER, OTHER)])
+        self._drilled: BoundedLabels[Labels] = BoundedLabels(MAX_DRILLED)
         self._newest: dict[str, Labels] = {}  # assistant → of those that have a place
         self._seen: OrderedDict[Labels, None] = OrderedDict()
         self._taken: dict[str, list[float]] = {}  # assistant → when its new releases took places
@@ -81,9 +80,9 @@ class ReleaseLabels:
         """Give a new release the place of a replaced one; False where there is none, or this happened too often."""
         assistant, places = release[0], self._places_of(release)
         kept = () if places is self._drilled else set(self._newest.values())
-        taken = [at for at in self._taken.get(assistant, ()) if now - at < self._cooldown]
+        taken = [at for at in self._taken.get(assistant, ()) if now - at < COOLDOWN]
         if len(taken) >= MAX_TAKEN or not places.replace(release, kept, now):
             return False
-        self._taken = {name: times for name, times in self._taken.items() if now - times[-1] < self._cooldown}
+        self._taken = {name: times for name, times in self._taken.items() if now - times[-1] < COOLDOWN}
         self._taken[assistant] = [*taken, now]
         return True

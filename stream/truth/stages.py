@@ -93,15 +93,12 @@ def judged_stages(findings: Findings) -> Iterator[tuple[AnswerStage, StageFindin
                 return
 
 
-def find_stages(
-    truth: Truth | None, produced: SystemOutput, signals: Signals, cutoff: int = CUTOFF
-) -> dict[AnswerStage, StageFinding]:
+def find_stages(truth: Truth | None, produced: SystemOutput, signals: Signals) -> dict[AnswerStage, StageFinding]:
     """Say of each stage whether it was right; stages of which nothing is known are left out.
 
-    truth: labels of the question or of the answer, None where it has none; cutoff: ranks within which labelled
-    documents have to be.
+    truth: labels of the question or of the answer, None where it has none.
     """
-    right = _by_truth(truth, produced, cutoff) if truth is not None else {}
+    right = _by_truth(truth, produced) if truth is not None else {}
     findings = {stage: StageFinding(is_right, Basis.TRUTH) for stage, is_right in right.items()}
     if signals.approved is not None:
         findings[AnswerStage.GENERATION] = StageFinding(signals.approved, Basis.TRUTH)
@@ -113,15 +110,15 @@ def find_stages(
     return findings
 
 
-def _by_truth(truth: Truth, produced: SystemOutput, cutoff: int) -> dict[AnswerStage, bool]:
+def _by_truth(truth: Truth, produced: SystemOutput) -> dict[AnswerStage, bool]:
     right: dict[AnswerStage, bool] = {}
     if truth.agents is not None and produced.routed_to is not None:
         right[AnswerStage.ROUTING] = agents_of(truth.agents) == agents_of(produced.routed_to)
     if truth.doc_ids or truth.chunks:
-        top = top_documents(produced.documents, cutoff)
+        top = top_documents(produced.documents, CUTOFF)
         if truth.doc_ids:
             matched = match_documents(truth.doc_ids, truth.chunks or (), produced.documents)
-            attainable = min(cutoff, len(set(truth.doc_ids)))
+            attainable = min(CUTOFF, len(set(truth.doc_ids)))
             right[AnswerStage.RETRIEVAL] = matched.retrieved(top) >= ENOUGH * attainable
             if produced.cited:
                 right[AnswerStage.GENERATION] = not matched.labels.keys().isdisjoint(produced.cited)
