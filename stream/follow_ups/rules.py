@@ -42,9 +42,10 @@ from turnsignal.stream.text.wordplay import insists, rewords, spelled_as, swaps_
 _SURE = 5  #: words, all unknown, from which on a message is in another language
 _FEW_ROWS = 30  #: below which the rows of a table are scanned for at once
 _ADDING = ("and", "also")  #: words before a question that is asked beside the one before
+_FEW_BEHIND = 3  #: words with a swear word, of which the others say too little
 _FEW = 4  #: words of a message that may ask the prompt again though most are misspelt
 
-VERSION = 24  #: raised when a rule changes what it says; part of the suite's fingerprint
+VERSION = 25  #: raised when a rule changes what it says; part of the suite's fingerprint
 
 
 class FollowUp(StrEnum):
@@ -180,6 +181,7 @@ class FollowUpRules:
         for name in SIGNS:
             self._signs.Add(table["response"][name])
         self._signs.Compile()
+        self._oaths = frozenset(table["vocabulary"]["oaths"].split())
         self._empty_words = frozenset(table["vocabulary"]["empty"].split())
         self._question_words = frozenset(table["vocabulary"]["questions"].split())
         self._stock_words = self._empty_words | self._question_words | frozenset(table["vocabulary"]["wishes"].split())
@@ -209,6 +211,8 @@ class FollowUpRules:
         spoken = words_of(follow_up)
         if not is_read(follow_up, spoken):
             return self._foreign
+        if spoken and spoken[0] in self._oaths and (meant := self._behind_oath(exchange, spoken)) is not None:
+            return meant
         text = encode(follow_up)
         context = Context(follow_up, exchange, self._signs, self.failures)
         english = is_english(spoken)
@@ -223,6 +227,19 @@ class FollowUpRules:
             or self._continuing.read(text, context, english=english)
             or (self._unknown if self._may_read(spoken, exchange) else self._foreign)
         )
+
+    def _behind_oath(self, exchange: Exchange, spoken: Sequence[str]) -> FollowUpReading | None:
+        """Read what stands behind a swear word; None where that does not say that no complaint is meant."""
+        folded = exchange.follow_up.casefold()
+        at = folded.find(spoken[0]) + len(spoken[0])
+        if len(folded) != len(exchange.follow_up) or len(spoken) == 1 or spoken[1] in self._oaths:
+            return None
+        rest = exchange.follow_up[at:].lstrip(" ,.!:-")
+        meant = self.read(Exchange(exchange.prompt, exchange.response, rest, exchange.before))
+        if meant.closes or (len(spoken) > _FEW_BEHIND and meant.strict is not None):
+            return meant
+        asks = "?" in rest or spoken[1] in self._question_words
+        return self._unknown if len(spoken) > _FEW_BEHIND and meant.strict is None and asks else None
 
     def takes_leave(self, exchange: Exchange) -> bool:
         """Say whether `read` finds that a follow-up takes leave."""

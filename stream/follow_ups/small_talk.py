@@ -78,6 +78,15 @@ def recalls(text: str) -> bool:
     return bool(_RECALLS.match(_read(own_words(text)[:_OPENING])))
 
 
+def complains(text: str, rules: FollowUpRules) -> bool:
+    """Say whether a first message reads as a complaint: of the world, as no answer stands before it, or in swear words.
+
+    >>> complains("The app does not work!!", FollowUpRules()), complains("When are you open?", FollowUpRules())
+    (True, False)
+    """
+    return rules.read(Exchange("", "", text)).clarification
+
+
 def _read(text: str) -> bytes:
     """Return a text as patterns read it."""
     return encode(text.casefold().replace("’", "'"))

@@ -16,7 +16,7 @@ from turnsignal.stream.follow_ups.contexts import TAIL
 from turnsignal.stream.follow_ups.failures import asks_back, hands_over
 from turnsignal.stream.follow_ups.outcomes import Outcomes
 from turnsignal.stream.follow_ups.rules import FollowUp
-from turnsignal.stream.follow_ups.small_talk import is_reply, is_small_talk, recalls, suffices
+from turnsignal.stream.follow_ups.small_talk import complains, is_reply, is_small_talk, recalls, suffices
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.pipeline.scoring import Scored
 from turnsignal.stream.records.scores import Unscored
@@ -34,6 +34,7 @@ from turnsignal.stream.statistics.directions import (
     ASKS_BACK,
     BEFORE_ASKED,
     BEGUN_BEHIND,
+    BEGUN_COMPLAINING,
     CHECKS_APPLIED,
     CITATIONS,
     CITES_ALL,
@@ -184,6 +185,7 @@ class AnswerReader:
         if question:
             beside[BEGUN_BEHIND] = is_reply(question, self._suite.follow_up_rules)
             beside[RECALLED] = recalls(question)
+            beside[BEGUN_COMPLAINING] = not beside[RECALLED] and complains(question, self._suite.follow_up_rules)
         return HeldAnswer(
             turn.turn_id,
             turn.time,

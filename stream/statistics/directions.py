@@ -33,6 +33,8 @@ LOWERED = "lower_case"  #: share of answers out of documents without a capital l
 CITES_LAST = "cites_last"  #: of answers that cite some of three documents or more: share that cites just the last ones
 CITES_EARLIER = "cites_earlier"  #: of answers with documents: share that cites those of earlier answers alone
 RECALLED = "begun_with_recall"  #: share of conversations whose first message says what was answered another time
+#: share of conversations whose first message reads as a complaint, though no answer stands before it
+BEGUN_COMPLAINING = "begun_with_complaint"
 RESUMED = "resumed"  #: share of answers to a question that came when their conversation had been idle
 INVITES = "invites_correction"  #: share of answers that ask last whether they helped, or to be told what is wrong
 BEGUN_BEHIND = "begun_with_thanks"  #: share of conversations whose first message that is answered is a thanks or leave
@@ -55,6 +57,7 @@ OF_THE_RECORD = (
     SORTED,
     RESUMED,
     RECALLED,
+    BEGUN_COMPLAINING,
     INVITES,
     CITES_EARLIER,
     CITES_LAST,
@@ -132,6 +135,7 @@ LEAST = {
     SORTED: 0.2,
     RESUMED: 0.05,
     RECALLED: 0.03,
+    BEGUN_COMPLAINING: 0.03,
     INVITES: 0.1,
     CITES_EARLIER: 0.05,
     CITES_LAST: 0.2,

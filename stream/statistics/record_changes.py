@@ -16,6 +16,7 @@ from turnsignal.stream.statistics.directions import (
     ASKS_BACK,
     BEFORE_ASKED,
     BEGUN_BEHIND,
+    BEGUN_COMPLAINING,
     BETTER,
     BY_CONVERSATION,
     BY_USERS,
@@ -72,6 +73,7 @@ _OF_RECALLS = 4.0  #: conversations, or follow-ups, for each that begins so: man
 _READ_MORE = 0.5  #: by which complaints are read more often than other messages, at most
 _OF_SPLITS = 10.0  #: conversations that are parts for each that begins with a thanks: most parts begin with a question
 _OF_THANKS = 3.0  #: answers for each message behind one of them
+_OF_MOODS = 1.5  #: follow-ups that complain for each conversation that begins so: there are more ways to say it later
 _OF_INVITED = 1.5  #: follow-ups, or conversations, for each that no longer ends without a word: some bring several
 _ONLY_REPLIES = 0.6  #: conversations in which nothing else follows, for each answer that asks something back
 _READ_AS_GOOD = 0.1  #: by which a reply to that is read as better than others that do not complain
@@ -139,6 +141,7 @@ def record_changes(
         _thinned(deltas, beside),
         _asks_for_form(beside),
         _recalled(beside),
+        _begun_complaining(beside),
         _invited(deltas, beside),
         other_ids(deltas, known.replaced),
     ]
@@ -397,6 +400,19 @@ def _recalled(beside: Mapping[str, Difference]) -> RecordChange | None:
         f"{-by:.0%} fewer conversations begin with what was answered another time: who complained later does so at once"
     )
     return RecordChange(why, dict.fromkeys(of_users, -_OF_RECALLS * by), note_of(came_back, why), (WORSE,))
+
+
+def _begun_complaining(beside: Mapping[str, Difference]) -> RecordChange | None:
+    """Tell users who complain of answers from those who complain of the world, or swear: these do so at once, too."""
+    complaining = _change_of(BEGUN_COMPLAINING, beside)
+    if complaining is None:
+        return None
+    by = abs(complaining.value)
+    why = f"{by:.0%} {more(complaining)} conversations begin with a complaint or a swear word, before any answer"
+    most = dict.fromkeys(OF_FOLLOW_UPS, _OF_MOODS * by) | dict.fromkeys(BY_CONVERSATION, _OF_EACH * by)
+    ask = "is something wrong outside the answers?" if complaining.value > 0 else "was something wrong before?"
+    withdrawn = (WORSE,) if complaining.value > 0 else (BETTER,)
+    return RecordChange(why, most, note_of(complaining, f"{why}: {ask}"), withdrawn)
 
 
 def _invited(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) -> RecordChange | None:
