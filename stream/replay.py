@@ -168,6 +168,8 @@ class _TurnHead(_LineHead, gc=False):
     turn_id: str
     role: Role
     text: str
+    version: str | None = None
+    user_id: str | None = None
     retrieved: list[_DocumentHead] = []
 
 

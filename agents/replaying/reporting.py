@@ -24,7 +24,7 @@ from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.replay import Indexer
 from turnsignal.stream.reports.row_signals import RowSignals
 from turnsignal.stream.reports.traffic_report import TrafficReport
-from turnsignal.stream.reports.where_to_work import unranked_releases
+from turnsignal.stream.reports.where_to_work import releases_without_documents, unranked_releases
 from turnsignal.stream.suite import Suite
 from turnsignal.stream.text.timestamps import read_given_time
 
@@ -52,12 +52,12 @@ def report_traffic(
         msg = f"{gone[0]}: expected the turns that the replay read, got no such file from here; name them with --turns"
         raise TurnsignalError(msg)
     with kept_memory(), Imported(paths, how) as imported, ExitStack() as stack:
-        unranked = unranked_releases(result.summary)
+        unranked, bare = unranked_releases(result.summary), releases_without_documents(result.summary)
         order = list(dict.fromkeys(row["version"] for row in result.summary["quality"]))
-        report = TrafficReport(suite, signals, unranked=unranked, order=order)
+        report = TrafficReport(suite, signals, unranked=unranked, order=order, bare=bare)
         if evaluation_data is not None:
             writer = _writer(stack.enter_context(EvaluationFolder(evaluation_data)))
-            report = TrafficReport(suite, signals, writer, unranked, order)
+            report = TrafficReport(suite, signals, writer, unranked, order, bare)
         released = [read_given_time(text, "released") for text in result.summary.get("released", ())]
         release_times = ReleaseTimes(released, suite.limits.forgotten_after) if released else None
         _read_turns(Recording(imported.sources, progress), report, suite.redaction, release_times)

@@ -102,6 +102,8 @@ def _records_read(summary: Mapping[str, Any]) -> int:
 def _why_no_follow_up(summary: Mapping[str, Any]) -> str:
     """Say that no answer has a follow-up that tells something, or that there is none; empty where any has."""
     if not summary["turns"].get("assistant"):
+        if dead := sum(summary["dead_letters"].values()):
+            return f"No answer of an assistant could be read: are they among the {count_of(dead, 'dead letter')}?"
         return (
             "Nobody answers: the recording holds no message of an assistant. Where one does, a mapping says by which "
             "word it goes: turnsignal convert FILE --propose mapping.toml"

@@ -213,5 +213,5 @@ class Supervisor:
 
 
 def worker_command(app: str) -> list[str]:
-    """Return the command of one worker process."""
-    return [sys.executable, "-m", "turnsignal.agents.cli", "worker", app, "--no-supervisor"]
+    """Return the command of one worker process; like `turnsignal` itself, it imports nothing from where it is run."""
+    return [sys.executable, "-P", "-m", "turnsignal.agents.cli", "worker", app, "--no-supervisor"]

@@ -17,6 +17,7 @@ from turnsignal.stream.formats.unseen import is_unseen
 from turnsignal.stream.formats.values import first, id_of, is_redacted, items, nested, owner_of
 from turnsignal.stream.records.turns import decode_turn
 
+_NAMES = ("assistant", "version", "model", "platform", "user_id")  #: texts that a log may hold as numbers
 _NESTED = ("retrieved", "routed_to", "truth", "metadata")
 _SAID = {"text", "content", "parts"}
 _OWN_ROLES = ("user", "assistant", "system", "tool")
@@ -106,6 +107,10 @@ def read_leniently(record: Record, assumed: Assumed, default_id: str | None = No
     for key in ("conversation_id", "turn_id"):
         if isinstance(turn.get(key), int | float | dict) and (named := id_of(turn[key])) is not None:
             turn[key] = named
+            assumed[f"a number as {key} is a text"] += 1
+    for key in _NAMES:
+        if isinstance(turn.get(key), int | float) and not isinstance(turn[key], bool):
+            turn[key] = str(turn[key])
             assumed[f"a number as {key} is a text"] += 1
     if turn.get("turn_id") in (None, "") and default_id is not None:
         turn["turn_id"] = default_id

@@ -81,7 +81,10 @@ def title_of(above: list[Above]) -> int:
     if above and above[0].level > 1 and _SAYS["title"].search(above[0].label) is not None:
         return 0 if any(one.parent == 0 for one in above) else -1
     first = [index for index, one in enumerate(above) if one.level == 1]
-    return first[0] if len(first) == 1 and first[0] == 0 and any(one.level > 1 for one in above) else -1
+    if first != [0]:
+        return -1
+    is_over_all = len(above) == 1 and _SAYS["title"].search(above[0].label) is not None
+    return 0 if is_over_all or any(one.level > 1 for one in above) else -1
 
 
 @lru_cache(maxsize=4096)  # items of a list and labels at their heads come again

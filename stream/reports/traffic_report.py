@@ -1,7 +1,7 @@
 """The traffic report: what fails in a replay, at which stage, in which classes, and what mending it would gain."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -51,7 +51,7 @@ class TrafficReport:
 
     on_labelled: is given each answer that has labels, and its question; unranked: releases whose citations say nothing
     of what was retrieved, and why: without labels, it is not known of their answers; order: of versions, as
-    `newest_versions` has it.
+    `newest_versions` has it; bare: releases whose log has no documents, so that labels do not tell what was retrieved.
     """
 
     def __init__(
@@ -61,6 +61,7 @@ class TrafficReport:
         on_labelled: Callable[[Turn, str], None] = lambda _turn, _question: None,
         unranked: Mapping[Release, str] | None = None,
         order: Sequence[str | None] = (),
+        bare: Collection[Release] = (),
     ) -> None:
         self.answers = Answers()
         self.labelled = LabelledFigures(CUTOFF)
@@ -78,6 +79,7 @@ class TrafficReport:
         self._on_labelled = on_labelled
         self._unranked = unranked or {}
         self._order = order
+        self._bare = bare
         self._rules = suite.follow_up_rules
         self._read = suite.citations.reader()
         self._held: dict[str, Turn] = {}  # superseded, and an answer all the same where only a line follows
@@ -155,6 +157,8 @@ class TrafficReport:
         self._label_ids.add(turn.version, relevant, [document.doc_id for document in turn.retrieved])
         self._route(turn, truth, question)
         findings = find_stages(truth, SystemOutput(turn.routed_to, turn.retrieved, cited), signals)
+        if (turn.assistant, turn.version) in self._bare:
+            findings.pop(AnswerStage.RETRIEVAL, None)
         outcome = self.answers.add(turn.conversation_id, turn.version, findings, failed=signals.failed)
         self.labelled.add(number, truth, turn.retrieved, turn.text)
         self.wrongly_cited += article is ArticleLabel.WRONG and is_good(outcome)

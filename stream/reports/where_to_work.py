@@ -7,9 +7,11 @@ from typing import Any, TypeVar
 from turnsignal.stream.conversations.asked_labels import MOST
 from turnsignal.stream.diagnosis import DIAGNOSES, Level, WorkOn
 from turnsignal.stream.pipeline.truth_scoring import NONE_FAILS
+from turnsignal.stream.records.scores import CITED, Unscored
 from turnsignal.stream.reports.review import instructions
 from turnsignal.stream.statistics.directions import FAILED
 from turnsignal.stream.text.counts import count_of, listed, share_of
+from turnsignal.stream.truth.stages import AnswerStage
 
 _NAMED = 3  #: instructions that a sentence names
 _RARELY = 0.01  #: an instruction that fails less often is not among the broken ones
@@ -28,6 +30,15 @@ def unranked_releases(summary: Mapping[str, Any]) -> dict[tuple[str, str | None]
         for row in summary.get("comparisons", ())
         for why, release in (("unranked", "after"), ("unranked_before", "before"))
         if row.get(why)
+    }
+
+
+def releases_without_documents(summary: Mapping[str, Any]) -> set[tuple[str, str | None]]:
+    """Return the releases none of whose answers has a document: a log leaves them out, as no search finds nothing."""
+    return {
+        (row["assistant"], row["version"])
+        for row in summary.get("scores", ())
+        if row["scorer"] == CITED and not row["n"] and set(row["unscored"]) == {Unscored.NO_RETRIEVAL}
     }
 
 
@@ -58,11 +69,17 @@ def _kept_by_version(summary: Mapping[str, Any], check: str) -> dict[str, Counte
 def where_labels_fail(summary: Mapping[str, Any]) -> str | None:
     """Say at which stage answers with labels first fail, and in which releases; None where none has labels."""
     by_version: dict[str, Counter[str]] = {}
+    bare, unlogged = releases_without_documents(summary), 0
     for row in summary.get("failing_stages", ()):
+        if row["stage"] == AnswerStage.RETRIEVAL and (row.get("assistant"), row["version"]) in bare:
+            unlogged += row["n"]
+            continue
         by_version.setdefault(row["version"] or "-", Counter())[row["stage"]] += row["n"]
     stages = sum(by_version.values(), Counter[str]())
+    unknown = f"of {count_of(unlogged, 'labelled answer')} the stage is not known: no documents are logged with them"
+    unknown = unknown if unlogged else ""
     if not stages:
-        return None
+        return unknown or None
     is_told = 1 < len(by_version) <= _VERSIONS_NAMED
     shares = [
         (share_of(n / stages.total()), f"at {stage}{_in_brackets(_shares(by_version, stage) if is_told else '')}")
@@ -70,7 +87,8 @@ def where_labels_fail(summary: Mapping[str, Any]) -> str | None:
         if stage != NONE_FAILS
     ]
     fails = [f"{share}{'' if at else ' first fail'} {where}" for at, (share, where) in enumerate(shares)]
-    return f"of {count_of(stages.total(), 'labelled answer')}, {', '.join(fails) or 'none fails'}{_cut(summary)}"
+    told = f"of {count_of(stages.total(), 'labelled answer')}, {', '.join(fails) or 'none fails'}{_cut(summary)}"
+    return "; ".join(filter(None, (told, unknown)))
 
 
 def _cut(summary: Mapping[str, Any]) -> str:

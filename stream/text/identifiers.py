@@ -188,12 +188,20 @@ def _stands_alone(data: bytes, start: int, end: int) -> bool:
 # -- card --------------------------------------------------------------------------------------------------------------
 
 _CARD = compile_pattern(r"\b\d(?:(?:[ \x{A0}]{1,2}|[.\x{2010}-\x{2015}-]| ?\r?\n ?)?\d){12,}")
-_CARD_DIGITS = 13  #: the fewest of one
+_CARD_DIGITS, _MOST_CARD_DIGITS = 13, 19  #: the fewest of one, and the most
+_GROUPS = 6  #: of digits that a card is written in, at most
+_NO_DIGITS = bytes(byte for byte in range(256) if not 48 <= byte <= 57)
 _ISSUERS = re.compile(
     rb"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2(?:2[3-9]|[3-6]\d|7[01])\d{13}|2(?:22[1-9]|720)\d{12}|3[47]\d{13}"
     rb"|3(?:0[0-5]|[68]\d)\d{11}|35(?:2[89]|[3-8]\d)\d{12,15}|(?:6011|65\d\d|64[4-9]\d|62\d\d)\d{12,15}"
     rb"|(?:50|5[6-8]|63|67)\d{14,17}"
 )  #: Visa, Mastercard, American Express, Diners Club, JCB, Discover, UnionPay, Maestro: first digits and lengths
+
+
+#: digits → what each counts in Luhn's sum, and each that is doubled there
+_VALUE = bytes.maketrans(b"0123456789", bytes(range(10)))
+_DOUBLED = bytes.maketrans(b"0123456789", bytes([0, 2, 4, 6, 8, 1, 3, 5, 7, 9]))
+_FIRST = frozenset(b"23456")  #: digits that a card begins with, after `_ISSUERS`
 
 
 def find_cards(data: bytes) -> Iterator[Span]:
@@ -207,33 +215,32 @@ def find_cards(data: bytes) -> Iterator[Span]:
         groups = [group.span() for group in _DIGITS.finditer(data, start, end)]
         after = 0
         for number, (first, _) in enumerate(groups):
-            if first >= after and (last := _card_from(data, groups, number)) is not None:
+            if first >= after and data[first] in _FIRST and (last := _card_from(data, groups, number)) is not None:
                 after = last
                 yield first, last
 
 
 def _card_from(data: bytes, groups: list[Span], number: int) -> int | None:
-    digits, before, lines = b"", 0, 1
-    for first, last in groups[number : number + 6]:
-        gap = data[before:first] if digits else b""
-        least = 4 if gap == b"." else 3  # dots stand between thousands, too
-        lines += b"\n" in gap  # a card goes over two of them at most, a column of numbers over more
-        before = last
-        if lines > 2 or last - first < least or len(digits) + last - first > 19:  # nobody writes single digits
+    """Return the end of the card that begins with a group; digits are only put together where there are enough."""
+    length, lines, start, before = 0, 1, groups[number][0], -1
+    for first, last in groups[number : number + _GROUPS]:
+        gap, least = data[before:first] if length else b" ", 3  # nobody writes single digits
+        if gap != b" ":
+            least += gap == b"."  # dots stand between thousands, too
+            lines += b"\n" in gap  # a card goes over two of them at most, a column of numbers over more
+        before, length = last, length + last - first
+        if lines > 2 or last - first < least or length > _MOST_CARD_DIGITS:
             return None
-        digits += data[first:last]
-        if len(digits) > 12 and _ISSUERS.fullmatch(digits) and _luhn(digits) and not data[last : last + 1].isalpha():
-            return last
+        if length >= _CARD_DIGITS:
+            digits = data[start:last].translate(None, _NO_DIGITS)
+            if _ISSUERS.fullmatch(digits) and _luhn(digits) and not data[last : last + 1].isalpha():
+                return last
     return None
 
 
 def _luhn(digits: bytes) -> bool:
     """Check digits by Luhn's sum (ISO/IEC 7812-1)."""
-    total = 0
-    for position, digit in enumerate(reversed(digits)):
-        value = (digit - 48) * (1 + position % 2)
-        total += value - 9 if value > 9 else value
-    return total % 10 == 0
+    return (sum(digits[::-2].translate(_VALUE)) + sum(digits[-2::-2].translate(_DOUBLED))) % 10 == 0
 
 
 # -- IBAN --------------------------------------------------------------------------------------------------------------

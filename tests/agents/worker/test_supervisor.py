@@ -125,4 +125,4 @@ def test_what_processes_say_goes_to_the_log(tmp_path: Path) -> None:
 
 
 def test_a_worker_process_runs_without_a_supervisor_of_its_own() -> None:
-    assert worker_command("watch")[1:] == ["-m", "turnsignal.agents.cli", "worker", "watch", "--no-supervisor"]
+    assert worker_command("watch")[1:] == ["-P", "-m", "turnsignal.agents.cli", "worker", "watch", "--no-supervisor"]
