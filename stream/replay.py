@@ -136,6 +136,8 @@ class Indexer:
                 head = read_head(line)
                 key = head.conversation_id.encode() or _NOBODY
                 stamp: datetime | None = head.timestamp
+                if mend is not None and head.timestamp.tzinfo is None:
+                    mend(line, offset)  # which counts what is assumed
             except (msgspec.MsgspecError, ValueError, OverflowError, OSError, RecursionError):
                 if mend is not None:
                     line = mend(line, offset) or line

@@ -2,13 +2,18 @@
 
 import sys
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from turnsignal.agents.process.exits import EXIT_TOO_FEW, EXIT_WORSE
 
+if TYPE_CHECKING:
+    from turnsignal.stream.suite import Suite
+
 FAIL_IF_WORSE = "--fail-if-worse"
+_LIKE = 0.7  # how alike a word and a score's name are, of 1, from which on the name may be meant
 _ANY = ("any", "all")  #: either means that none of them may be worse
 
 
@@ -24,9 +29,27 @@ def named_scores(text: str, figures: Collection[str], known: Collection[str], wh
     unknown = [name for name in names if name not in figures and name not in known]
     if unknown or not names:
         got = repr(unknown[0]) if unknown else "none"
-        msg = f"{FAIL_IF_WORSE}: expected scores that {which} ({', '.join(figures)}), or any; got {got}"
+        msg = f"{FAIL_IF_WORSE}: expected scores that {which} ({', '.join(figures or known)}), or any; got {got}"
         raise click.UsageError(msg)
     return names
+
+
+def refuse_misspelt(text: str | None, suite: "Suite") -> None:
+    """Refuse, before anything is read, a name that is nearly that of a score; what labels bring is not known then.
+
+    Raises click.UsageError with what may be meant.
+    """
+    from turnsignal.stream.pipeline.scoring import scorer_names
+    from turnsignal.stream.reports.quality import Quality
+    from turnsignal.stream.statistics.directions import DIRECTIONS, PRIMARIES
+
+    possible = {*Quality(scorer_names(suite)).figures, *PRIMARIES, *DIRECTIONS, *_ANY}
+    folded = {name.casefold(): name for name in possible}
+    for name in filter(None, map(str.strip, (text or "").split(","))):
+        near = get_close_matches(name.casefold(), folded, n=1, cutoff=_LIKE)
+        if name not in possible and near:
+            msg = f"{FAIL_IF_WORSE}: no score is called {name!r}; did you mean {folded[near[0]]}?"
+            raise click.UsageError(msg)
 
 
 def end_as_worse(names: Iterable[str]) -> None:

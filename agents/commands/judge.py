@@ -152,7 +152,7 @@ def judge(
         )
         others = 0 if out is None else put_in_order(out, known, verdicts)
     _show(judges, verdicts, counts, out, as_json=as_json)
-    if out is not None and not as_json:
+    if out is not None and not as_json and (others or any(verdict.unscored is None for verdict in verdicts)):
         _say_where(out, files, others)
     for ruled in sorted({each.part.model for each in judges if each.part.model.startswith("scripted:")}):
         click.secho(
@@ -347,7 +347,10 @@ def _show(
     print_lines(open_console(), format_judged(rows, verdicts))
     click.echo(_describe_redaction(counts))
     if out is not None:
-        click.echo(f"Wrote {len(verdicts):,} verdicts to {out}; compare them with people: turnsignal measure -h")
+        judged = sum(verdict.unscored is None for verdict in verdicts)
+        failed = f", and {len(verdicts) - judged:,} that say why there is none," if judged < len(verdicts) else ""
+        compare = "; compare them with people: turnsignal measure -h" if judged else ""
+        click.echo(f"Wrote {judged:,} verdicts{failed} to {out}{compare}")
 
 
 def _say_where(out: Path, files: Sequence[Path], others: int) -> None:

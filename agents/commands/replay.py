@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from turnsignal.agents.commands.failing import FAIL_IF_WORSE, end_by_releases
+from turnsignal.agents.commands.failing import FAIL_IF_WORSE, end_by_releases, refuse_misspelt
 from turnsignal.agents.commands.options import (
     FEEDBACK,
     FILE,
@@ -152,6 +152,7 @@ def replay(
     decided = () if decisions is None else read_decisions(decisions)
     out = out or Path("out/sample" if sample else "out/replay")
     chosen = chosen_suite(suite_file, redaction)
+    refuse_misspelt(fail_if_worse, chosen)
     for warning in warn_of_rubrics(chosen.judges) if verdicts else ():
         click.echo(warning, err=True)
     spare_others(out, (*files, *feedback, *verdicts))

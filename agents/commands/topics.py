@@ -220,7 +220,7 @@ def forget(*, conversation_id: str | None, user_id: str | None, dry_run: bool, a
         msg = f"expected an id of 1 to {MAX_ID} printable characters, got {(given or '')[:80]!r}"
         raise ConfigError(msg)
     settings = reach_settings()
-    conversations, places = [given], dict[str, set[int]]()
+    conversations, partitions = [given], dict[str, set[int]]()
 
     def say(line: str) -> None:
         if not as_json:
@@ -229,14 +229,14 @@ def forget(*, conversation_id: str | None, user_id: str | None, dry_run: bool, a
     if user_id is not None:
         with shown_progress("reading turns", 0) as (_, _reading, sending):
             users = find_conversations(settings, user_id, sending)
-        conversations, places = list(users.conversations), users.conversations
+        conversations, partitions = list(users.conversations), users.conversations
         since = f", from {users.oldest:%Y-%m-%d %H:%M} UTC on" if users.oldest else ""
         say(f"{len(conversations):,} conversations of {user_id} in {users.turns:,} turns{since}:")
         for name in conversations:
             say(f"  {name}")
         say("Conversations whose turns have all expired are not among them, and nothing left names their users.")
     if not dry_run and conversations:
-        send_requests(settings, conversations, places)
+        send_requests(settings, conversations, partitions)
         what = conversations[0] if user_id is None else f"{len(conversations):,} conversations"
         say(f"Asked the workers to forget {what}.")
     remains = list(list_remains(settings, time.time())) if conversations else []

@@ -74,11 +74,11 @@ _read_head = msgspec.json.Decoder(_RecordHead).decode
 
 
 def send_requests(
-    settings: Settings, conversations: Iterable[str], places: Mapping[str, Collection[int]] | None = None
+    settings: Settings, conversations: Iterable[str], partitions: Mapping[str, Collection[int]] | None = None
 ) -> int:
     """Ask the workers to forget conversations; return how many requests the broker has acknowledged.
 
-    places: conversation → partitions that hold turns of it; one whose place is not known is asked for in every one. A
+    partitions: conversation → those that hold turns of it; one whose place is not known is asked for in every one. A
     state is where the turns were sent, which need not be where Kafka's own hash has their key: that place is asked in
     any case, as feedback and votes go there. Raises TurnsignalError when the broker does not take the requests.
     """
@@ -87,9 +87,9 @@ def send_requests(
     sender = Sender(settings, topic)
     for name in conversations:
         key = name.encode()
-        known = (places or {}).get(name)
-        for place in sorted(everywhere if known is None else {*known, partition_for(key, len(everywhere))}):
-            sender.send(Recorded(0.0, 0, key, b"", 0), key, b"", place)
+        known = (partitions or {}).get(name)
+        for number in sorted(everywhere if known is None else {*known, partition_for(key, len(everywhere))}):
+            sender.send(Recorded(0.0, 0, key, b"", 0), key, b"", number)
     sender.flush()
     return sender.sent
 
@@ -137,7 +137,7 @@ def find_conversations(
     """
     topic = topic_names(settings.prefix)["turns"]
     ranges = find_log(settings, topic)
-    places: dict[str, set[int]] = {}
+    partitions: dict[str, set[int]] = {}
     oldest, read = float("inf"), 0
     # Turns of unfinished transactions are read, too: they hide nobody.
     for messages in read_log(settings, topic, ranges, committed=False, progress=progress):
@@ -146,10 +146,10 @@ def find_conversations(
             kind, stamp = message.timestamp()
             oldest = min(oldest, stamp) if kind else oldest
             name = named_conversation(message.key())
-            if name is not None and (name in places or _is_of(message.value(), user_id)):
-                places.setdefault(name, set()).add(message.partition())
+            if name is not None and (name in partitions or _is_of(message.value(), user_id)):
+                partitions.setdefault(name, set()).add(message.partition())
     return UserConversations(
-        places, read, datetime.fromtimestamp(oldest / 1000, UTC) if read and oldest < 1e14 else None
+        partitions, read, datetime.fromtimestamp(oldest / 1000, UTC) if read and oldest < 1e14 else None
     )
 
 

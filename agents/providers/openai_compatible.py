@@ -12,6 +12,7 @@ import re
 import time
 from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 import openai
 
@@ -172,7 +173,9 @@ class OpenAICompatible:
 
     def _connection_error(self, cause: BaseException) -> ProviderError:
         """Say what happened on the way to a status."""
-        detail = f"{self._endpoint.name}: expected a connection, got {type(cause).__name__}"
+        parts = urlsplit(self._endpoint.url)  # without what stands before an @ in it
+        port = f":{parts.port}" if parts.port else ""
+        detail = f"{self._endpoint.name}: expected to reach {parts.hostname}{port}, got {type(cause).__name__}"
         return ProviderError(detail, again=True, down=True, free=_is_unsent(cause))
 
     def _status_error(self, error: openai.APIStatusError) -> ProviderError:

@@ -17,6 +17,7 @@ from turnsignal.stream.formats.unseen import is_unseen
 from turnsignal.stream.formats.values import first, id_of, is_redacted, items, nested, owner_of
 from turnsignal.stream.records.turns import decode_turn
 
+_ZONELESS = "times without a zone are UTC"
 _NAMES = ("assistant", "version", "model", "platform", "user_id")  #: texts that a log may hold as numbers
 _NESTED = ("retrieved", "routed_to", "truth", "metadata")
 _SAID = {"text", "content", "parts"}
@@ -75,7 +76,8 @@ def mend_line(line: bytes, default_id: str | None, assumed: Assumed) -> bytes | 
     refuses it.
     """
     with suppress(Refused):
-        decode_turn(line)
+        if decode_turn(line).timestamp.tzinfo is None:
+            assumed[_ZONELESS] += 1
         return None  # pydantic's leniency, the same as a topic's
     mended = Assumed()
     try:
@@ -85,7 +87,8 @@ def mend_line(line: bytes, default_id: str | None, assumed: Assumed) -> bytes | 
     except (Refused, orjson.JSONDecodeError, orjson.JSONEncodeError, RecursionError):
         return None
     try:
-        decode_turn(spelled)
+        if decode_turn(spelled).timestamp.tzinfo is None:
+            mended[_ZONELESS] += 1
         assumed.update(mended)
     except Refused:
         return spelled if any(mended.values()) else None

@@ -96,7 +96,7 @@ def _by_times(versions: Set[str | None], released: Sequence[str]) -> str | None:
     if not versions or len(told_apart) > 1:
         return None
     if not told_apart:
-        return "every answer names its version and keeps it, so --released changed nothing"
+        return "no release could be told apart by --released: nearly every answer names its version, and keeps it"
     (name,) = told_apart
     return f"every conversation without a version began {name}, so --released tells none apart"
 

@@ -87,8 +87,8 @@ def where_labels_fail(summary: Mapping[str, Any]) -> str | None:
         if stage != NONE_FAILS
     ]
     fails = [f"{share}{'' if at else ' first fail'} {where}" for at, (share, where) in enumerate(shares)]
-    told = f"of {count_of(stages.total(), 'labelled answer')}, {', '.join(fails) or 'none fails'}{_cut(summary)}"
-    return "; ".join(filter(None, (told, unknown)))
+    sentence = f"of {count_of(stages.total(), 'labelled answer')}, {', '.join(fails) or 'none fails'}{_cut(summary)}"
+    return "; ".join(filter(None, (sentence, unknown)))
 
 
 def _cut(summary: Mapping[str, Any]) -> str:

@@ -385,7 +385,8 @@ def test_conversations_that_are_said_to_be_whole_are_compared_though_the_recordi
         ("any", 3, "Worse: nDCG@5 of billing v3, nDCG@10 of billing v3,"),
         ("follow_up", 0, ""),
         ("table.cells", 4, "billing v3 has too few conversations with table.cells"),
-        ("ndcg", 2, "--fail-if-worse: expected scores that releases are compared by (resolved,"),
+        ("ndcg", 2, "--fail-if-worse: no score is called 'ndcg'; did you mean nDCG@5?"),
+        ("helpfulness", 2, "--fail-if-worse: expected scores that releases are compared by (resolved,"),
     ],
 )
 def test_a_replay_fails_where_a_newest_release_is_worse_in_what_it_is_asked_for(
@@ -395,6 +396,38 @@ def test_a_replay_fails_where_a_newest_release_is_worse_in_what_it_is_asked_for(
     done = CliRunner().invoke(turnsignal, how)
     assert done.exit_code == code, done.output
     assert words in " ".join(done.stderr.split())
+
+
+def test_a_score_that_is_misspelt_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    (tmp_path / "turns.jsonl").write_text("")
+    how = [
+        "replay",
+        str(tmp_path / "turns.jsonl"),
+        "--out",
+        str(tmp_path / "out"),
+        "--fail-if-worse",
+        "cited, folow_up",
+    ]
+    done = CliRunner().invoke(turnsignal, how)
+    assert done.exit_code == 2
+    assert "no score is called 'folow_up'; did you mean follow_up?" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_times_without_a_zone_and_numbers_as_versions_are_read_and_said(tmp_path: Path) -> None:
+    turns = [{"turn_id": "1", "role": "user", "text": "How?"}, {"turn_id": "2", "role": "assistant", "text": "So."}]
+    more = {"conversation_id": "c-1", "timestamp": "2026-01-01T00:00:00", "version": 1.1, "user_id": 7}
+    lines = [orjson.dumps(turn | more) for turn in turns] + [
+        orjson.dumps({**more, **turns[0], "version": None, "user_id": None})
+    ]
+    (tmp_path / "turns.jsonl").write_bytes(b"\n".join(lines))
+    done = CliRunner().invoke(turnsignal, ["replay", str(tmp_path / "turns.jsonl"), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    assert "a number as version is a text (2)" in done.output
+    assert "times without a zone are UTC (3)" in done.output
+    assert {row["version"] for row in orjson.loads((tmp_path / "out" / "summary.json").read_bytes())["quality"]} == {
+        "1.1"
+    }
 
 
 def test_a_replay_of_one_release_knows_nothing_of_worse(tmp_path: Path) -> None:

@@ -52,7 +52,8 @@ def test_a_replay_that_is_interrupted_ends_with_the_code_of_the_signal_and_leave
             time.sleep(0.01)
         os.killpg(replay.pid, sign)  # as a terminal does: the children, too
         stdout, stderr = replay.communicate(timeout=60)
-    assert (replay.returncode, stdout, stderr) == (code, "", "turnsignal: interrupted\n")
+    hint = "turnsignal: begun with --resume, it could go on from here; the same command begins anew\n"
+    assert (replay.returncode, stdout, stderr) == (code, "", f"{hint}turnsignal: interrupted\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["turns.jsonl"]
 
 

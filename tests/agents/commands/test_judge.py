@@ -183,7 +183,7 @@ def test_a_rubric_of_ones_own_is_a_file(turns: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("url", "why"),
     [
-        ("http://127.0.0.1:9/v1", "lab: expected a connection, got ConnectError"),
+        ("http://127.0.0.1:9/v1", "lab: expected to reach 127.0.0.1:9, got ConnectError"),
         ("{served}/v1", "lab: it refuses the key (HTTP status 401)"),
         ("{served}/v2", "lab: it refuses the model or the URL (HTTP status 404)"),
     ],

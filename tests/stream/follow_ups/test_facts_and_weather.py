@@ -94,3 +94,75 @@ def test_what_is_said_of_the_world_or_ends_it_is_no_complaint(text: str) -> None
 )
 def test_what_does_not_help_is_a_complaint(text: str) -> None:
     assert reading(text, ("how do I change my plan", "You can do that under Settings, then Account [1].")).clarification
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "the courier never came",
+            "your network is down AGAIN",
+            "my wifi hasn't worked since monday",
+            "drivers are on strike",
+        ),
+        *("il corriere è in sciopero e non arriva niente", "il mio medico non risponde mai al telefono"),
+        *("le site de la bibliothèque est en panne depuis ce matin", "ma box ne marche plus depuis hier"),
+        *("plus rien ne marche chez vous aujourd'hui", "el repartidor no llega", "der paketbote kommt nie"),
+        *("are you a bot?", "vous êtes une vraie personne ?", "parlo con un robot?", "bist du ein mensch?"),
+    ],
+)
+def test_what_happens_outside_the_chat_is_not_read(text: str) -> None:
+    assert reading(text).strict is None
+
+
+@pytest.mark.parametrize(
+    ("text", "is_complaint"),
+    [
+        ("ffs thats brilliant, thank you", False),
+        ("putain merci beaucoup c'est très clair", False),
+        ("cazzo ok capito grazie", False),
+        ("ffs how much is a second bin", False),
+        ("putain et pour les enfants ?", False),
+        ("merde, ça ne marche pas", True),
+        ("ffs", True),
+        ("fuck this", True),
+        ("ffs, why?", True),
+        ("damn thing doesn't work", True),
+        ("shit answer", True),
+        ("cazzo che risposta inutile", True),
+    ],
+)
+def test_what_stands_behind_a_swear_word_says_how_it_is_meant(text: str, *, is_complaint: bool) -> None:
+    assert reading(text).clarification is is_complaint
+
+
+@pytest.mark.parametrize("text", ["is it collected in Oak Road too?", "i see, what about paying by card instead"])
+def test_the_same_question_of_something_else_goes_on(text: str) -> None:
+    assert reading(text).strict == 0.95
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("its in my first message", "the page you quote says nothing about that", "youre going round in circles mate"),
+        *("So what's the actual answer, yes or no?", "i dont want to call, just tell me", "why am i seeing code"),
+        *("le lien ne mène nulle part", "c'est l'ancien tarif ça", "bof, ça m'avance pas", "où est-ce écrit ?"),
+        *("j'ai déjà dit que c'est pour mon fils", "vous l'avez déjà mon numéro", "la phrase est pas finie"),
+        *(
+            "c'est le contraire de ce que vous avez dit",
+            "d'où sortez-vous ce chiffre",
+            "jusqu'à quoi ?",
+            "ca repond pas a ma question",
+        ),
+        *("gliel'ho dato sopra", "ce l'avete già il numero", "è nel primo messaggio", "perché me lo richiede"),
+        *("la pagina che cita non ne parla", "nn ho capito niente", "quello è il vecchio regolamento", "fino a cosa?"),
+        *("è il contrario di quello che ha detto", "ma non hai risposto", "siete un disastro", "non voglio chiamare"),
+    ],
+)
+def test_what_french_italian_and_english_users_object_to_is_read(text: str) -> None:
+    assert reading(text).clarification
+
+
+@pytest.mark.parametrize("text", ["too long, short version please", "trop long, en bref svp", "troppo lungo, in breve"])
+def test_who_wants_it_shorter_wants_another_form(text: str) -> None:
+    assert reading(text).label == "reformat"

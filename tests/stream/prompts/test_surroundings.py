@@ -36,6 +36,8 @@ GENERAL = [
     "Format: no emojis",
     "# Acme bot\n## Style\nNo emojis.",
     "Acme support agent\n\nPrinciples\n- No emojis.",
+    "# Support assistant\nNo emojis.",
+    "# Acme help desk\nYou are Bo.\n\nNo emojis.",
     "Write a news brief.\n\nWhole brief\n- no emojis",
 ]
 

@@ -303,6 +303,25 @@ def test_where_answers_with_labels_first_fail_is_told_by_release() -> None:
     )
 
 
+def test_labels_do_not_say_that_a_search_failed_where_no_documents_are_logged() -> None:
+    stages = [
+        {"assistant": "a", "version": "v1", "stage": stage, "n": n} for stage, n in (("retrieval", 30), ("none", 10))
+    ]
+    bare = {
+        "assistant": "a",
+        "version": "v1",
+        "scorer": "cited",
+        "n": 0,
+        "mean": None,
+        "unscored": {"no_retrieval": 40},
+    }
+    unknown = "of 30 labelled answers the stage is not known: no documents are logged with them"
+    assert sentences(failing_stages=stages, scores=[bare])[-1] == f"of 10 labelled answers, none fails; {unknown}"
+    assert sentences(failing_stages=stages[:1], scores=[bare])[-1] == unknown
+    some = {**bare, "n": 1, "mean": 1.0}
+    assert "75% first fail at retrieval" in sentences(failing_stages=stages, scores=[some])[-1]
+
+
 def test_failed_answers_are_counted_beside_where_to_work() -> None:
     rows = [("v1", "high/low/high", 50), ("v1", "high/high/high", 50), ("v2", "unknown/unknown/unknown", 20)]
     diagnosis = [{"version": version, "diagnosis": row, "n": n} for version, row, n in [*rows, ("v2", rows[0][1], 80)]]

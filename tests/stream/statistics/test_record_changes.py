@@ -129,6 +129,20 @@ def test_as_many_complaints_among_more_messages_are_not_fewer_nor_more_among_few
     assert verdicts({"clarification_free": delta(free)}, **beside) == {"clarification_free": verdict}
 
 
+def test_where_more_conversations_begin_with_a_complaint_as_many_later_ones_are_not_the_answers() -> None:
+    deltas = {"clarification_free": delta(-0.2), "abandoned": delta(0.1), "cited": delta(-0.2)}
+    worldly = verdicts(deltas, begun_with_complaint=delta(0.2))
+    assert worldly == {"clarification_free": "changed", "abandoned": "changed", "cited": "worse"}
+    much_worse = verdicts({"clarification_free": delta(-0.5)}, begun_with_complaint=delta(0.2))
+    assert much_worse == {"clarification_free": "worse"}, "too many"
+    assert verdicts({"clarification_free": delta(0.2)}, begun_with_complaint=delta(0.2)) == {
+        "clarification_free": "better"
+    }
+    assert verdicts({"clarification_free": delta(0.2)}, begun_with_complaint=delta(-0.2)) == {
+        "clarification_free": "changed"
+    }
+
+
 def test_where_users_come_back_to_what_was_answered_nothing_is_better() -> None:
     deltas = {"clarification_free": delta(0.1), "resolved": delta(0.1), "failed": delta(-0.1)}
     back = verdicts(deltas, begun_with_recall=delta(0.1))
