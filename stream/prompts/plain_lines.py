@@ -6,7 +6,7 @@ from pathlib import Path
 
 from turnsignal.stream.prompts.wording import read_patterns
 
-_LINES = 20  #: of one sentence, at most, that are looked at
+MAX_LINES = 20  #: of one sentence, at most, that are looked at
 
 _SAYS = read_patterns(
     tomllib.loads(Path(__file__).with_name("plain_lines.toml").read_text(encoding="utf-8"))["patterns"]
@@ -19,7 +19,7 @@ def is_rule_after(lines: Sequence[str], line: str) -> bool:
     lines: those of the sentence so far, the last of which does not go on. What stands below a case holds in it, unless
     it says "always" or "never", or the case ends with the words of its reply.
     """
-    if len(lines) > _LINES or not line[:1].islower():
+    if len(lines) > MAX_LINES or not line[:1].islower():
         return False
     is_opener = _SAYS["opener_line"].search(lines[0]) is not None
     if not is_opener and not (lines[0][:1].islower() and _is_rule_or_case(lines[0])):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from turnsignal.stream.prompts.examples import examples
-from turnsignal.stream.prompts.plain_lines import is_rule_after
+from turnsignal.stream.prompts.plain_lines import MAX_LINES, is_rule_after
 from turnsignal.stream.prompts.rows import is_ban, is_order, narrows
 from turnsignal.stream.prompts.titles import (
     MAX_HEADING,
@@ -264,8 +264,11 @@ class _BlockReader:
 
     def _open(self) -> list[str]:
         """Return the lines behind the last that ends a sentence, or that line if there are none."""
-        ended = [index for index, line in enumerate(self._sentence[:-1]) if line.endswith((".", "!", "?"))]
-        return self._sentence[ended[-1] + 1 :] if ended else self._sentence
+        first = max(0, len(self._sentence) - MAX_LINES - 2)  # of more, none is a rule
+        for index in range(len(self._sentence) - 2, first - 1, -1):
+            if self._sentence[index].endswith((".", "!", "?")):
+                return self._sentence[index + 1 :]
+        return self._sentence[first:]
 
     def _heading(self, label: str, level: int, *, may_rule: bool = False, is_shown: bool = False) -> None:
         self._flush()
