@@ -137,7 +137,7 @@ def record_changes(
         *other_questions(deltas, known.words, known.expected, is_hidden=unread is not None),
         _around(deltas, *known.around),
         _asks_back(deltas, beside, known.clarified),
-        _says_more(deltas, known.length),
+        _says_more(deltas, beside, known.length),
         _thinned(deltas, beside),
         _asks_for_form(beside),
         _recalled(beside),
@@ -312,6 +312,9 @@ def _unthanked(beside: Mapping[str, Difference], clarified: float) -> RecordChan
     complaints = _change_of(COMPLAINED, beside, LEAST[THANKED])
     if complaints is not None and (complaints.value > 0) == (thanks.value < 0):
         return None  # what a log leaves out makes no answer be complained of
+    followed = beside.get(FOLLOWED)
+    if followed is not None and followed.high < thanks.value < 0:
+        return None  # other messages fail to come, too: users leave
     by = abs(thanks.value)
     left_out = "hardly a message thanks any more: are such messages left out of the log?"
     why = left_out if thanks.value < 0 else "hardly a message thanked before: were such messages left out of the log?"
@@ -347,11 +350,15 @@ def _asks_back(
     return RecordChange(why, {**most, WITH_DOCUMENTS: replies}, by_chance=True)
 
 
-def _says_more(deltas: Mapping[str, Difference], length: float) -> RecordChange | None:
-    """Tell users who leave from those who had nothing left to ask: neither writes, and these leave no complaint behind.
+def _says_more(
+    deltas: Mapping[str, Difference], beside: Mapping[str, Difference], length: float
+) -> RecordChange | None:
+    """Tell users who leave from those with nothing left to ask: these leave no complaint behind, and thank as before.
 
     Follow-ups do not tell, of which more are complaints where the other ones are no longer needed.
     """
+    if (thanks := _change_of(THANKED, beside)) is not None and thanks.value < 0:
+        return None
     silent, abandoned = deltas.get("silent"), deltas.get("abandoned")
     if length < _LONGER or silent is None or silent.value <= 0 or (abandoned and moved(abandoned, RISE, 0.0)):
         return None

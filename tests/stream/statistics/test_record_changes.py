@@ -22,10 +22,14 @@ def verdicts(
     words: float = 0.0,
     around: float = 0.0,
     expected: dict[str, Difference] | None = None,
+    length: float = 1.0,
+    unthanked: bool = False,
     **beside: Difference,
 ) -> dict[str, str]:
     ranked = "nDCG@5", "nDCG(order=retrieval)@5"
-    known = Circumstances(words, expected or {}, (around, "hello!"), clarified=0.2, ranked=ranked)
+    known = Circumstances(words, expected or {}, (around, "hello!"), clarified=0.2, ranked=ranked)._replace(
+        length=length, unthanked=unthanked
+    )
     changes = record_changes(deltas, beside, known)
     return {name: one.change for name, one in claims(deltas, {}, "", 0.01, (), changes=changes).items()}
 
@@ -127,6 +131,21 @@ def test_as_many_complaints_among_more_messages_are_not_fewer_nor_more_among_few
 ) -> None:
     beside = {"answers_clarified": complained, "answers_followed": followed}
     assert verdicts({"clarification_free": delta(free)}, **beside) == {"clarification_free": verdict}
+
+
+def test_users_who_leave_a_longer_answer_without_a_thanks_had_something_left_to_ask() -> None:
+    deltas = {"silent": delta(0.4), "resolved": delta(-0.4)}
+    as_before = verdicts(deltas, length=3.0, answers_thanked=delta(0.0))
+    assert as_before == {"silent": "changed", "resolved": "changed"}
+    assert verdicts(deltas, length=3.0, answers_thanked=delta(-0.15)) == {"silent": "worse", "resolved": "worse"}
+
+
+def test_a_log_that_leaves_thanks_out_leaves_the_other_messages_in() -> None:
+    deltas = {"silent": delta(0.3), "resolved": delta(-0.3)}
+    left_out = verdicts(deltas, unthanked=True, answers_thanked=delta(-0.2), answers_followed=delta(-0.2))
+    assert left_out == {"silent": "changed", "resolved": "changed"}
+    left = verdicts(deltas, unthanked=True, answers_thanked=delta(-0.2), answers_followed=delta(-0.45))
+    assert left == {"silent": "worse", "resolved": "worse"}
 
 
 def test_where_more_conversations_begin_with_a_complaint_as_many_later_ones_are_not_the_answers() -> None:
