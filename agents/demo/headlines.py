@@ -75,7 +75,9 @@ def _headline(statistics: LiveStatistics, findings: Sequence[ReleaseChange], now
     assistants = _join(cut(finding.assistant, 30) for finding in findings)
     since = _time(min(finding.since for finding in findings), now)
     names = {name: None for finding in findings for name, word in finding.changes.items() if word == change}
-    sentence = f"{name_version(first.after)} of {assistants} {_verb(statistics, names, change)} since {since}"
+    sentence = (
+        f"{name_version(first.after)} of {assistants} {_verb(statistics, names, change)} since {since} (event time)"
+    )
     order = [name for name in statistics.figures if name in names]
     figures = [_moved(statistics, findings, name) for name in order or list(names)]
     if not order:

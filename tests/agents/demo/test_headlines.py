@@ -28,7 +28,7 @@ def finding(assistant: str, **verdicts: str) -> ReleaseChange:
 
 def test_a_release_that_answers_worse_is_named_with_the_time_and_the_figures() -> None:
     (headline,) = headlines(statistics(finding("support", nDCG="worse", follow_up="worse")), SINCE + 60)
-    assert headline.sentence == "v2 of support answers worse since 14:02 UTC"
+    assert headline.sentence == "v2 of support answers worse since 14:02 UTC (event time)"
     assert headline.figures == ("nDCG@5 0.81 → 0.24", "follow-up 0.80 → 0.60")
     assert headline.change == "worse"
 
@@ -36,7 +36,7 @@ def test_a_release_that_answers_worse_is_named_with_the_time_and_the_figures() -
 def test_what_holds_for_several_assistants_is_told_once() -> None:
     found = (finding("support", nDCG="worse"), finding("billing", nDCG="worse"))
     (headline,) = headlines(statistics(*found), SINCE + 60)
-    assert headline.sentence == "v2 of support and billing retrieves worse since 14:02 UTC"
+    assert headline.sentence == "v2 of support and billing retrieves worse since 14:02 UTC (event time)"
     assert headline.figures == ("nDCG@5 0.81 → 0.24",)
 
 
@@ -47,7 +47,7 @@ def test_the_worst_news_comes_first() -> None:
 
 def test_a_time_of_another_day_has_its_date() -> None:
     (headline,) = headlines(statistics(finding("support", follow_up="changed")), SINCE + 90_000)
-    assert headline.sentence == "v2 of support changed since 2026-01-01 14:02 UTC"
+    assert headline.sentence == "v2 of support changed since 2026-01-01 14:02 UTC (event time)"
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,7 @@ def test_a_figure_that_has_no_column_is_named_without_numbers() -> None:
     known = statistics()
     known.findings = [ReleaseChange("support", "v1", "v2", SINCE, 40, {"table.cells": "worse"})]
     (headline,) = headlines(known, SINCE)
-    assert (headline.sentence, headline.figures) == ("v2 of support answers worse since 14:02 UTC", ("table.cells",))
+    assert (headline.sentence, headline.figures) == (
+        "v2 of support answers worse since 14:02 UTC (event time)",
+        ("table.cells",),
+    )

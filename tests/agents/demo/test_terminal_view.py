@@ -171,5 +171,5 @@ def test_the_view_shows_the_numbers_the_diagnosis_and_the_reason() -> None:
     assert "lag 7" in line
     assert "support v1: nDCG@5 0.80, follow-up 0.90" in line
     assert describe_headlines(worse()) == [
-        "v2 of support retrieves worse since 00:16 UTC: nDCG@5 0.80 → 0.20",
+        "v2 of support retrieves worse since 00:16 UTC (event time): nDCG@5 0.80 → 0.20",
     ]
