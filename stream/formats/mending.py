@@ -1,4 +1,4 @@
-"""Mending: texts, times and documents of turns that deviate a little → the spelling that a topic takes."""
+"""Mending: texts, names, times and documents of turns that deviate a little → the spelling that a topic takes."""
 
 import re
 from typing import Any
@@ -9,6 +9,7 @@ from turnsignal.stream.formats.protocol import Assumed
 from turnsignal.stream.formats.times import spell_time
 from turnsignal.stream.formats.values import first, seconds, timestamp, unwrapped
 
+_NAMES = ("assistant", "version", "model", "platform", "user_id")  #: that a log may hold as numbers
 _NUMBER = re.compile(r"[0-9]{9,19}(\.[0-9]{1,9})?")  #: since 1970
 _CLOCK = re.compile(r"[0-9]:[0-9]{2}")
 _TIMES = ("created_at", "createdAt", "time", "ts", "date")  #: names of the time, where it is not called timestamp
@@ -28,6 +29,14 @@ def mend_text(turn: dict[str, Any], assumed: Assumed) -> None:
         assumed["text is that of its blocks"] += 1
         if metadata:
             turn["metadata"] = metadata
+
+
+def mend_names(turn: dict[str, Any], assumed: Assumed) -> None:
+    """Spell as a text what a log may hold as a number, such as its version."""
+    for key in _NAMES:
+        if isinstance(turn.get(key), int | float) and not isinstance(turn[key], bool):
+            turn[key] = str(turn[key])
+            assumed[f"a number as {key} is a text"] += 1
 
 
 def mend_time(turn: dict[str, Any], assumed: Assumed) -> None:

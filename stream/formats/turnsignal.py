@@ -9,7 +9,7 @@ from contextlib import suppress
 import orjson
 
 from turnsignal.stream.errors import Refused
-from turnsignal.stream.formats.mending import mend_documents, mend_text, mend_time
+from turnsignal.stream.formats.mending import mend_documents, mend_names, mend_text, mend_time
 from turnsignal.stream.formats.messages import REDACTED, read_message, role_of
 from turnsignal.stream.formats.protocol import Assumed, Message, Record, Row, TurnFields
 from turnsignal.stream.formats.rows import FOR_NOBODY, is_between, is_plain, step_in, with_said
@@ -18,7 +18,6 @@ from turnsignal.stream.formats.values import first, id_of, is_redacted, items, n
 from turnsignal.stream.records.turns import decode_turn
 
 _ZONELESS = "times without a zone are UTC"
-_NAMES = ("assistant", "version", "model", "platform", "user_id")  #: texts that a log may hold as numbers
 _NESTED = ("retrieved", "routed_to", "truth", "metadata")
 _SAID = {"text", "content", "parts"}
 _OWN_ROLES = ("user", "assistant", "system", "tool")
@@ -111,10 +110,7 @@ def read_leniently(record: Record, assumed: Assumed, default_id: str | None = No
         if isinstance(turn.get(key), int | float | dict) and (named := id_of(turn[key])) is not None:
             turn[key] = named
             assumed[f"a number as {key} is a text"] += 1
-    for key in _NAMES:
-        if isinstance(turn.get(key), int | float) and not isinstance(turn[key], bool):
-            turn[key] = str(turn[key])
-            assumed[f"a number as {key} is a text"] += 1
+    mend_names(turn, assumed)
     if turn.get("turn_id") in (None, "") and default_id is not None:
         turn["turn_id"] = default_id
         assumed["turn_id is the file and line, where there is none"] += 1
