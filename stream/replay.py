@@ -81,8 +81,13 @@ class Recorded(NamedTuple):
         return len(self.value)
 
 
-#: Spells a line of turns, by its number over all files, as a topic takes it; None where it stays as it is.
-Mend = Callable[[bytes, int], bytes | None]
+class Mend(Protocol):
+    """Spell a line of turns, by its number over all files, as a topic takes it; None where it stays as it is.
+
+    zoneless: it deviates by no more than that its time has no zone, which is to be counted.
+    """
+
+    def __call__(self, line: bytes, offset: int, *, zoneless: bool = False) -> bytes | None: ...  # noqa: D102
 
 
 class Indexer:
@@ -137,7 +142,7 @@ class Indexer:
                 key = head.conversation_id.encode() or _NOBODY
                 stamp: datetime | None = head.timestamp
                 if mend is not None and head.timestamp.tzinfo is None:
-                    mend(line, offset)  # which counts what is assumed
+                    mend(line, offset, zoneless=True)
             except (msgspec.MsgspecError, ValueError, OverflowError, OSError, RecursionError):
                 if mend is not None:
                     line = mend(line, offset) or line

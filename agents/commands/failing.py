@@ -35,7 +35,7 @@ def named_scores(text: str, figures: Collection[str], known: Collection[str], wh
 
 
 def refuse_misspelt(text: str | None, suite: "Suite") -> None:
-    """Refuse, before anything is read, a name that is nearly that of a score; what labels bring is not known then.
+    """Refuse, before anything is scored, a name that is nearly that of a score.
 
     Raises click.UsageError with what may be meant.
     """

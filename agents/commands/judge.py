@@ -152,13 +152,14 @@ def judge(
         )
         others = 0 if out is None else put_in_order(out, known, verdicts)
     _show(judges, verdicts, counts, out, as_json=as_json)
-    if out is not None and not as_json and (others or any(verdict.unscored is None for verdict in verdicts)):
+    is_judged = any(verdict.unscored is None for verdict in verdicts)
+    if out is not None and not as_json and (others or is_judged):
         _say_where(out, files, others)
     for ruled in sorted({each.part.model for each in judges if each.part.model.startswith("scripted:")}):
         click.secho(
             f"warning: {ruled} answers by fixed rules: its verdicts say nothing of answers", fg="yellow", err=True
         )
-    if not any(verdict.unscored is None for verdict in verdicts):
+    if not is_judged:
         click.echo(f"turnsignal: none of {len(verdicts):,} exchanges could be judged", err=True)
         sys.exit(EXIT_FAILED)
 

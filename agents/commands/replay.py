@@ -152,7 +152,6 @@ def replay(
     decided = () if decisions is None else read_decisions(decisions)
     out = out or Path("out/sample" if sample else "out/replay")
     chosen = chosen_suite(suite_file, redaction)
-    refuse_misspelt(fail_if_worse, chosen)
     for warning in warn_of_rubrics(chosen.judges) if verdicts else ():
         click.echo(warning, err=True)
     spare_others(out, (*files, *feedback, *verdicts))
@@ -166,6 +165,8 @@ def replay(
         read_in(files, reading_of, partial(click.echo, err=as_json)) as imported,
         shown_progress("replaying", _size(imported.sources, feedback, verdicts), 0 if as_is else 1 / READING) as bars,
     ):
+        if not (feedback or verdicts or imported.feedback):  # which may bring scores of any name
+            refuse_misspelt(fail_if_worse, chosen)
         how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
         how |= {"feedback": (*feedback, *imported.feedback), "verdicts": verdicts, "refused": imported.refused}
         how |= {"progress": bars[1], "alerts": alerts, "decisions": decided, "resume": resume}

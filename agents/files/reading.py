@@ -21,7 +21,7 @@ from typing import IO, Any, NamedTuple
 
 from turnsignal.agents.files.blocks import BLOCK, Progress, is_packed, open_file, read_blocks
 from turnsignal.stream.errors import TurnsignalError
-from turnsignal.stream.formats.turnsignal import mend_line
+from turnsignal.stream.formats.turnsignal import ZONELESS, mend_line
 from turnsignal.stream.replay import Indexer, Mend, Recorded
 
 MAX_LINE = 32 << 20  #: bytes of a line that are kept; a turn that is taken in is far smaller
@@ -163,12 +163,15 @@ class Recording:
         """What an indexer asks for lines that deviate; None where no file is to be read leniently."""
         return self._mend if any(source.lenient for source in self.sources) else None
 
-    def _mend(self, line: bytes, offset: int) -> bytes | None:
+    def _mend(self, line: bytes, offset: int, *, zoneless: bool = False) -> bytes | None:
         number = bisect_right(self._starts, offset) - 1
         source = self.sources[number]
         if not source.lenient:
             return None
         assumed = self.assumed.setdefault(str(source.paths[0]), Counter())
+        if zoneless:
+            assumed[ZONELESS] += 1
+            return None
         return mend_line(line, f"{source.path.name.partition('.')[0]}:{offset - self._starts[number] + 1}", assumed)
 
 

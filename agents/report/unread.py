@@ -13,6 +13,7 @@ from turnsignal.agents.files.file_reports import FileReport
 from turnsignal.agents.files.reading import read_lines
 from turnsignal.stream.errors import Reason, TurnsignalError
 from turnsignal.stream.formats.date_formats import date_formats_of
+from turnsignal.stream.formats.turnsignal import ZONELESS
 from turnsignal.stream.formats.values import conversation_of
 from turnsignal.stream.text.counts import count_of
 from turnsignal.stream.text.toml import write_value as toml
@@ -55,9 +56,8 @@ def describe_assumed(assumed: Mapping[str, Mapping[str, int]], before: str = "")
     for name, counts in assumed.items():
         if counts:
             phrases = "; ".join(f"{what} ({n:,})" for what, n in counts.items())
-            yield (
-                f"{before}assumed: {phrases}" if before else f"{name}: assumed: {phrases}. --strict refuses such lines."
-            )
+            strict = ". --strict refuses such lines." if set(counts) != {ZONELESS} else "."
+            yield f"{before}assumed: {phrases}" if before else f"{name}: assumed: {phrases}{strict}"
 
 
 def describe_set_aside(counts: Mapping[str, int], read: int, became: str = "set aside") -> str:

@@ -17,7 +17,7 @@ from turnsignal.stream.formats.unseen import is_unseen
 from turnsignal.stream.formats.values import first, id_of, is_redacted, items, nested, owner_of
 from turnsignal.stream.records.turns import decode_turn
 
-_ZONELESS = "times without a zone are UTC"
+ZONELESS = "times without a zone are UTC"
 _NESTED = ("retrieved", "routed_to", "truth", "metadata")
 _SAID = {"text", "content", "parts"}
 _OWN_ROLES = ("user", "assistant", "system", "tool")
@@ -76,7 +76,7 @@ def mend_line(line: bytes, default_id: str | None, assumed: Assumed) -> bytes | 
     """
     with suppress(Refused):
         if decode_turn(line).timestamp.tzinfo is None:
-            assumed[_ZONELESS] += 1
+            assumed[ZONELESS] += 1
         return None  # pydantic's leniency, the same as a topic's
     mended = Assumed()
     try:
@@ -87,7 +87,7 @@ def mend_line(line: bytes, default_id: str | None, assumed: Assumed) -> bytes | 
         return None
     try:
         if decode_turn(spelled).timestamp.tzinfo is None:
-            mended[_ZONELESS] += 1
+            mended[ZONELESS] += 1
         assumed.update(mended)
     except Refused:
         return spelled if any(mended.values()) else None

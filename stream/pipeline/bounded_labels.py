@@ -26,14 +26,13 @@ K = TypeVar("K", bound=Hashable)
 class BoundedLabels(Generic[K]):
     """Give a bounded number of places to whoever is in use; the longest unused gives way.
 
-    limit: places beside those of `declared`, who never lose theirs; cooldown: seconds without use after which a place
-    may be lost, and for which it is not regained then. So a burst of made-up values can neither push out those in use,
+    limit: places beside those of `declared`, who never lose theirs. A place may be lost after `COOLDOWN` without use,
+    and is not regained for as long then. So a burst of made-up values can neither push out those in use,
     nor create more than `limit` new ones in that time.
     """
 
-    def __init__(self, limit: int, *, cooldown: float = COOLDOWN, declared: Iterable[K] = ()) -> None:
+    def __init__(self, limit: int, *, declared: Iterable[K] = ()) -> None:
         self.limit = limit
-        self.cooldown = cooldown
         self.last_use: dict[K, float] = dict.fromkeys(declared, float("-inf"))
         self._declared = frozenset(self.last_use)
         self._away: dict[K, float] = {}
@@ -44,7 +43,7 @@ class BoundedLabels(Generic[K]):
         if key in self.last_use:
             self.last_use[key] = now
             return True
-        if key in self._away and now - self._away[key] < self.cooldown:
+        if key in self._away and now - self._away[key] < COOLDOWN:
             return False
         if len(self.last_use) - len(self._declared) >= self.limit and not self._make_room(now):
             return False
@@ -78,14 +77,14 @@ class BoundedLabels(Generic[K]):
     def _make_room(self, now: float) -> bool:
         candidates = [key for key in self.last_use if key not in self._declared]
         oldest = min(candidates, key=self.last_use.__getitem__, default=None)
-        if oldest is None or now - self.last_use[oldest] < self.cooldown:
+        if oldest is None or now - self.last_use[oldest] < COOLDOWN:
             return False
         self._evict(oldest, now)
         return True
 
     def _evict(self, key: K, now: float) -> None:
         used = self.last_use.pop(key) != float("-inf")
-        self._away = {away: since for away, since in self._away.items() if now - since < self.cooldown}
+        self._away = {away: since for away, since in self._away.items() if now - since < COOLDOWN}
         if used:
             self._away[key] = now
         self._evicted.append(key)

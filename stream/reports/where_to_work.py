@@ -76,10 +76,10 @@ def where_labels_fail(summary: Mapping[str, Any]) -> str | None:
             continue
         by_version.setdefault(row["version"] or "-", Counter())[row["stage"]] += row["n"]
     stages = sum(by_version.values(), Counter[str]())
-    unknown = f"of {count_of(unlogged, 'labelled answer')} the stage is not known: no documents are logged with them"
-    unknown = unknown if unlogged else ""
+    counted = count_of(unlogged, "labelled answer")
+    unknown = f"of {counted} the stage is not known: no documents are logged with them" if unlogged else None
     if not stages:
-        return unknown or None
+        return unknown
     is_told = 1 < len(by_version) <= _VERSIONS_NAMED
     shares = [
         (share_of(n / stages.total()), f"at {stage}{_in_brackets(_shares(by_version, stage) if is_told else '')}")

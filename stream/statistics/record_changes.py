@@ -390,8 +390,13 @@ def _asks_for_form(beside: Mapping[str, Difference]) -> RecordChange | None:
         return None
     by = abs(asked.value)
     why = f"{by:.0%} {more(asked)} answers are asked for in another form, such as shorter"
-    most = {**dict.fromkeys(OF_FOLLOW_UPS, _OF_REPLIES * by), **dict.fromkeys(BY_CONVERSATION, _OF_EACH * by)}
+    most = _of_users(_OF_REPLIES * by, _OF_EACH * by)
     return RecordChange(why, most, note_of(asked, why))
+
+
+def _of_users(follow_ups: float, conversations: float) -> dict[str, float]:
+    """Return how far figures of follow-ups may move, and those of whole conversations."""
+    return dict.fromkeys(OF_FOLLOW_UPS, follow_ups) | dict.fromkeys(BY_CONVERSATION, conversations)
 
 
 def _recalled(beside: Mapping[str, Difference]) -> RecordChange | None:
@@ -416,7 +421,7 @@ def _begun_complaining(beside: Mapping[str, Difference]) -> RecordChange | None:
         return None
     by = abs(complaining.value)
     why = f"{by:.0%} {more(complaining)} conversations begin with a complaint or a swear word, before any answer"
-    most = dict.fromkeys(OF_FOLLOW_UPS, _OF_MOODS * by) | dict.fromkeys(BY_CONVERSATION, _OF_EACH * by)
+    most = _of_users(_OF_MOODS * by, _OF_EACH * by)
     ask = "is something wrong outside the answers?" if complaining.value > 0 else "was something wrong before?"
     withdrawn = (WORSE,) if complaining.value > 0 else (BETTER,)
     return RecordChange(why, most, note_of(complaining, f"{why}: {ask}"), withdrawn)

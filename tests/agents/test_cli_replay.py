@@ -412,6 +412,9 @@ def test_a_score_that_is_misspelt_is_refused_before_anything_is_read(tmp_path: P
     assert done.exit_code == 2
     assert "no score is called 'folow_up'; did you mean follow_up?" in done.stderr
     assert not (tmp_path / "out").exists()
+    (tmp_path / "labels.jsonl").write_text("")
+    with_labels = CliRunner().invoke(turnsignal, [*how, "--feedback", str(tmp_path / "labels.jsonl")])
+    assert "no score is called" not in with_labels.stderr, "labels may bring it"
 
 
 def test_times_without_a_zone_and_numbers_as_versions_are_read_and_said(tmp_path: Path) -> None:
@@ -425,6 +428,9 @@ def test_times_without_a_zone_and_numbers_as_versions_are_read_and_said(tmp_path
     assert done.exit_code == 0, done.output
     assert "a number as version is a text (2)" in done.output
     assert "times without a zone are UTC (3)" in done.output
+    (tmp_path / "turns.jsonl").write_bytes(lines[2])
+    done = CliRunner().invoke(turnsignal, ["replay", str(tmp_path / "turns.jsonl"), "--out", str(tmp_path / "more")])
+    assert "times without a zone are UTC (1).\n" in done.output, "--strict refuses none"
     assert {row["version"] for row in orjson.loads((tmp_path / "out" / "summary.json").read_bytes())["quality"]} == {
         "1.1"
     }
