@@ -12,6 +12,7 @@ from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
+from turnsignal.stream.names import parse_name
 from turnsignal.stream.pipeline.release_times import with_release
 from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, Unscored
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
@@ -21,7 +22,12 @@ from turnsignal.stream.reports.release_totals import MAX_RELEASES, OTHER_RELEASE
 from turnsignal.stream.reports.review import instructions
 from turnsignal.stream.reports.themes import CLARIFIED, INSTRUCTIONS, OTHER, RANKING, THEMES, USERS, WASTE, Theme
 from turnsignal.stream.reports.unversioned import stayed_before, tell_releases_apart
-from turnsignal.stream.reports.where_to_work import broken_instructions, where_labels_fail, where_to_work
+from turnsignal.stream.reports.where_to_work import (
+    broken_instructions,
+    retrieval_fails_more,
+    where_labels_fail,
+    where_to_work,
+)
 from turnsignal.stream.statistics.directions import (
     BETTER,
     CHANGED,
@@ -96,7 +102,7 @@ def _compare(summary: Mapping[str, Any]) -> Iterator[Finding]:
     pairs: dict[tuple[str | None, str | None], list[Mapping[str, Any]]] = {}
     for row in summary["comparisons"]:
         pairs.setdefault((row["before"], row["after"]), []).append(row)
-    for (_, after), rows in pairs.items():
+    for (before, after), rows in pairs.items():
         moved = _moved(rows, set(checks))
         rank = partial(_rank, moved, {row.get("primary") for row in rows}, summary["suite"]["least_change"])
         themes = {theme for theme, *_ in moved}
@@ -110,7 +116,8 @@ def _compare(summary: Mapping[str, Any]) -> Iterator[Finding]:
                 continue  # over all, fewer are kept; the check that rose stands in the table
             behind = moved[theme, change, way]
             phrase = theme.phrase(way, judged=change != CHANGED)
-            sentence = _sentence(after, phrase, theme, change, behind, len(rows), checks)
+            is_labelled = theme is RANKING and retrieval_fails_more(summary, before, after)
+            sentence = _sentence(after, phrase, theme, change, behind, len(rows), checks, is_labelled=is_labelled)
             yield Finding(change, sentence, tuple(behind))
 
 
@@ -183,8 +190,10 @@ def _sentence(
     evidence: Sequence[Mapping[str, Any]],
     compared: int,
     checks: Mapping[str, str],
+    *,
+    is_labelled: bool,
 ) -> str:
-    """Say one thing of a release: what, where, and the figure that shows it best."""
+    """Say one thing of a release: what, where, and the figure that shows it best; is_labelled: labels say it, too."""
     names = list(dict.fromkeys(entry["figure"] for entry in evidence))
     headline = next((name for name in theme.figures if name in names), names[0])
     shown = [entry for entry in evidence if entry["figure"] == headline]
@@ -193,8 +202,9 @@ def _sentence(
     others = [checks.get(name, name) for name in names if name != headline]
     beside = f"; also {listed(others[:_CHECKS_NAMED], len(others))}" if theme is INSTRUCTIONS and others else ""
     why = f", {shown[0]['why']}" if change == CHANGED and "why" in shown[0] else ""
-    if change == BETTER and theme.rests_on:
-        why = f", {theme.rests_on}"
+    if theme is not RANKING or parse_name(headline).params.get("on") != "truth":
+        beyond = {BETTER: theme.rests_on, WORSE: "" if is_labelled else theme.or_else}.get(change)
+        why += f", {beyond}" if beyond else ""
     shown = [{**entry, **_shown(entry)} for entry in shown]
     return f"{who} {phrase}{where}: {checks.get(headline, headline)} {_delta(shown)}{beside}{why}"
 

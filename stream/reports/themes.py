@@ -45,7 +45,8 @@ class Theme(NamedTuple):
     figures: the first that moved stands in the sentence; rises, falls: what is said where they do; falling: those of
     the figures that fall where the others rise; unjudged: what is said of both ways where it is neither worse nor
     better, for `rises` and `falls` that say so; rests_on: what the figures alone know, which is said beside what is
-    better: answers that say nothing are thanked for, too, and what is cited need not be right.
+    better: answers that say nothing are thanked for, too, and what is cited need not be right; or_else: what moves the
+    figures in the same way, which is said beside what is worse.
     """
 
     figures: tuple[str, ...]
@@ -54,6 +55,7 @@ class Theme(NamedTuple):
     falling: tuple[str, ...] = ()
     unjudged: tuple[str, str] | None = None
     rests_on: str = ""
+    or_else: str = ""
 
     def way(self, figure: str, value: float) -> int:
         """Say whether the theme rises or falls where one of its figures changes by so much."""
@@ -73,6 +75,7 @@ RANKING = Theme(
     "retrieves worse",
     unjudged=("scores higher on retrieval", "scores lower on retrieval"),
     rests_on="by where what is cited stood, and by that alone",
+    or_else="or cites the wrong ones of what it retrieves",
 )
 USERS = Theme(
     (CLARIFICATION_FREE, FREE_CONVERSATIONS, FOLLOW_UP, FOLLOW_UP_PRECISION, "resolved", "abandoned"),

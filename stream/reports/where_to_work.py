@@ -66,8 +66,18 @@ def _kept_by_version(summary: Mapping[str, Any], check: str) -> dict[str, Counte
     return kept
 
 
-def where_labels_fail(summary: Mapping[str, Any]) -> str | None:
-    """Say at which stage answers with labels first fail, and in which releases; None where none has labels."""
+def retrieval_fails_more(summary: Mapping[str, Any], before: str | None, after: str | None) -> bool:
+    """Say whether labels know that searches find less since a release; citations cannot tell that from what cites."""
+    by_version, _ = _failing_stages(summary)
+    was, now = (
+        of[AnswerStage.RETRIEVAL] / of.total() if (of := by_version.get(version or "-")) else None
+        for version in (before, after)
+    )
+    return was is not None and now is not None and now >= was + _MOVED
+
+
+def _failing_stages(summary: Mapping[str, Any]) -> tuple[dict[str, Counter[str]], int]:
+    """Count labelled answers by release and the stage at which they first fail, and those of which it is not known."""
     by_version: dict[str, Counter[str]] = {}
     bare, unlogged = releases_without_documents(summary), 0
     for row in summary.get("failing_stages", ()):
@@ -75,6 +85,12 @@ def where_labels_fail(summary: Mapping[str, Any]) -> str | None:
             unlogged += row["n"]
             continue
         by_version.setdefault(row["version"] or "-", Counter())[row["stage"]] += row["n"]
+    return by_version, unlogged
+
+
+def where_labels_fail(summary: Mapping[str, Any]) -> str | None:
+    """Say at which stage answers with labels first fail, and in which releases; None where none has labels."""
+    by_version, unlogged = _failing_stages(summary)
     stages = sum(by_version.values(), Counter[str]())
     counted = count_of(unlogged, "labelled answer")
     unknown = f"of {counted} the stage is not known: no documents are logged with them" if unlogged else None

@@ -16,6 +16,9 @@ def delta(value: float, verdict: str = "worse", **given: Any) -> dict[str, Any]:
     return {"value": value, "low": value - 0.1, "high": value + 0.1, "n": 50, "verdict": verdict, **given}
 
 
+OR_CITES = ", or cites the wrong ones of what it retrieves"
+
+
 def compared(assistant: str, before: str | None = "v2", after: str | None = "v3", **deltas: Any) -> dict[str, Any]:
     return {"assistant": assistant, "before": before, "after": after, "deltas": deltas}
 
@@ -36,7 +39,7 @@ def test_what_all_assistants_and_several_measures_say_is_one_sentence() -> None:
     rows = [compared(name, **both) for name in ("billing", "search")]
     rows.append(compared("support", **{"nDCG@5": delta(-0.58), "follow_up": delta(0.0, "no difference shown")}))
     (found,) = [one for one in find(summary(*rows)) if "retrieves" in one.sentence]
-    assert found.sentence == "v3 retrieves worse in all three assistants: nDCG@5 −0.55 to −0.58"
+    assert found.sentence == "v3 retrieves worse in all three assistants: nDCG@5 −0.55 to −0.58" + OR_CITES
     assert [row["assistant"] for row in found.evidence if row["figure"] == "nDCG@5"] == ["billing", "search", "support"]
 
 
@@ -54,7 +57,7 @@ def test_where_only_some_assistants_changed_they_are_named() -> None:
     same = delta(0.0, "no difference shown")
     rows = [compared("billing", **{"nDCG@5": delta(-0.5)}), compared("search", **{"nDCG@5": same})]
     (found,) = sentences(*rows)
-    assert found == "v3 retrieves worse in billing (of 2 assistants): nDCG@5 −0.50 (−0.60 to −0.40)"
+    assert found == "v3 retrieves worse in billing (of 2 assistants): nDCG@5 −0.50 (−0.60 to −0.40)" + OR_CITES
 
 
 @pytest.mark.parametrize(
@@ -236,6 +239,25 @@ def test_few_users_behind_a_comparison_are_told_as_nobody_might_be_a_user() -> N
     assert note.startswith("2 users stand behind a release, and each counts once, whatever they ask")
     assert len(sentences({**compared("a"), "with_user": 0.4, "users": 30})) == 1
     assert len(sentences({**compared("a"), "with_user": 0.0, "users": 0})) == 1
+
+
+def test_known_documents_tell_what_is_found_from_what_is_cited() -> None:
+    (found,) = sentences(compared("a", **{"R(on=truth)@5": delta(-0.5)}))
+    assert found == "v3 retrieves worse (a): R(on=truth)@5 −0.50 (−0.60 to −0.40)"
+    (risen,) = sentences(compared("a", **{"R(on=truth)@5": delta(0.5, "better")}))
+    assert risen == "v3 retrieves better (a): R(on=truth)@5 +0.50 (+0.40 to +0.60)"
+
+
+def test_labels_tell_what_is_found_from_what_is_cited() -> None:
+    stages = [
+        {"version": version, "stage": stage, "n": n}
+        for version, stage, n in (("v2", "none", 9), ("v2", "retrieval", 1), ("v3", "none", 5), ("v3", "retrieval", 5))
+    ]
+    worse = compared("a", **{"nDCG@5": delta(-0.5)})
+    assert not sentences(worse, failing_stages=stages)[0].endswith(OR_CITES)
+    stages[3]["stage"] = "generation"
+    assert sentences(worse, failing_stages=stages)[0].endswith(OR_CITES)
+    assert sentences(worse, failing_stages=stages[:2])[0].endswith(OR_CITES)
 
 
 def test_wasted_context_alone_is_no_worse_retrieval() -> None:
