@@ -169,6 +169,8 @@ def _sides(
         names = [str(suite) for suite in suites]
     parts = zip(suites, ("before", "after"), strict=True)
     results = [_replay(paths, suite, out / part, how, whole=whole) for suite, part in parts]
+    if len({result.summary["suite"]["fingerprint"] for result in results}) == 1:
+        click.echo(f"{suites[0]} and {suites[1]} score alike (same fingerprint): nothing can differ", err=True)
     return results[0], results[1], (names[0], names[1])
 
 

@@ -70,6 +70,8 @@ def check(file: Path, *, as_json: bool) -> None:
         msg = f"{file}: {error}"
         raise ConfigError(msg) from None
     warnings = warn_of_families(loaded.judges, loaded.judging.judged) + warn_of_endpoints(judges, os.environ)
+    if not loaded.checks:
+        warnings.append("no checks: whether answers keep instructions is not scored (compliance)")
     with hosted(loaded) as ready:
         tried = try_checks(ready)
     failed = sum(check.failed for check in tried)
@@ -117,7 +119,9 @@ def show(file: Path | None, *, as_json: bool) -> None:
 )
 @click.argument("file", type=click.File("rb"))
 @click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), help="File for the suite, a new one.  [standard output]"
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    help="File for the suite, a new one; - is standard output.  [-]",
 )
 @JSON
 def from_prompt(file: BinaryIO, *, out: Path | None, as_json: bool) -> None:
@@ -131,6 +135,7 @@ def from_prompt(file: BinaryIO, *, out: Path | None, as_json: bool) -> None:
     from turnsignal.agents.commands.proposing import MAX_PROMPT, choose, describe, write_suite
     from turnsignal.stream.prompts.reader import read_prompt
 
+    out = None if out == Path("-") else out
     text = file.read(4 * MAX_PROMPT + 1).decode("utf-8", "replace")
     origin = getattr(file, "name", "<stdin>")
     if len(text) > MAX_PROMPT:

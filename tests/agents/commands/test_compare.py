@@ -169,6 +169,15 @@ def test_two_systems_without_a_question_in_common_are_refused_with_what_would_pa
     assert three.exit_code == 2
 
 
+def test_of_two_suites_that_score_alike_it_is_said_that_nothing_can_differ(tmp_path: Path) -> None:
+    turn = {"conversation_id": "c", "role": "user", "text": "Hello", "timestamp": "2026-01-01T00:00:00Z"}
+    (tmp_path / "turns.jsonl").write_bytes(orjson.dumps({**turn, "turn_id": "1"}))
+    (tmp_path / "suite.toml").write_text("checks = []")
+    suites = [f"--suite={tmp_path / 'suite.toml'}"] * 2
+    done = CliRunner().invoke(turnsignal, ["compare", str(tmp_path / "turns.jsonl"), *suites, f"--out={tmp_path}/out"])
+    assert "score alike (same fingerprint): nothing can differ" in done.stderr, done.output
+
+
 def test_too_few_to_compare_is_no_pass(tmp_path: Path) -> None:
     first = system(tmp_path / "a.jsonl", ["See [doc_1]."] * 18)
     second = system(tmp_path / "b.jsonl", ["See [doc_2]."] * 18)

@@ -128,6 +128,13 @@ def test_two_spellings_of_one_check_are_one_block() -> None:
     assert len(parse_suite(write_suite(choose(PromptReading(twice, (), 2, 0)), "n", "o")).checks) == 1
 
 
+def test_of_a_suite_without_checks_it_is_said_that_no_instruction_is_scored(tmp_path: Path) -> None:
+    (tmp_path / "none.toml").write_text("checks = []")
+    said = CliRunner().invoke(turnsignal, ["suite", "check", str(tmp_path / "none.toml")])
+    assert said.exit_code == 0
+    assert "no checks: whether answers keep instructions is not scored" in said.output
+
+
 def test_what_is_not_covered_is_listed_and_counted_beyond_a_number() -> None:
     text = write_suite(PromptReading((), tuple(f"Be {n}." for n in range(LISTED + 7)), 0, 0), "n", "o")
     assert "# - Be 0.\n" in text
@@ -159,6 +166,13 @@ def test_a_prompt_from_standard_input_goes_to_standard_output_and_the_summary_be
     done = CliRunner().invoke(turnsignal, ["suite", "from-prompt", "-"], input="Use no commas.")
     assert parse_suite(done.stdout).checks[0].check == "punctuation.no_comma"
     assert "1 sentences covered" in done.stderr
+
+
+def test_a_dash_for_the_suite_is_standard_output_too() -> None:
+    with CliRunner().isolated_filesystem() as empty:
+        done = CliRunner().invoke(turnsignal, ["suite", "from-prompt", "-", "--out", "-"], input="Use no commas.")
+        assert parse_suite(done.stdout).checks[0].check == "punctuation.no_comma"
+        assert not list(Path(empty).iterdir())
 
 
 def test_an_empty_prompt_is_said_to_be_one() -> None:
