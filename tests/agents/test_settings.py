@@ -297,3 +297,9 @@ def test_a_worker_may_be_named_so_that_it_comes_back_as_the_same_member() -> Non
     settings = Settings.from_env(BROKERS | {"TURNSIGNAL_INSTANCE": "turnsignal-score-0"})
     assert consumer_options(settings, "turnsignal-score")["group_instance_id"] == "turnsignal-score-0"
     assert refusal(instance="pod 0").startswith("TURNSIGNAL_INSTANCE: expected a name that no other worker")
+
+
+def test_what_is_read_before_deploying_names_every_variable() -> None:
+    text = Path("deploy/README.md").read_text(encoding="utf-8")
+    named = {name for name in Settings.model_fields if not name.startswith("retention_")} | {"retention_…"}
+    assert [name for name in sorted(named) if f"`{name.upper()}`" not in text and f"`{name.upper()}=" not in text] == []
