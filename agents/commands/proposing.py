@@ -52,7 +52,8 @@ def write_suite(reading: PromptReading, name: str, origin: str) -> str:
     lines = [
         f"# Proposed by `turnsignal suite from-prompt` for the instructions in {one_line(origin, _WIDTH)}.",
         "# Read it before you use it: a prompt may mean more than its words. What is left out has its default.",
-        f"# Covered: {reading.covered} sentences; doubtful: {reading.doubtful}; not covered: {len(reading.uncovered)}.",
+        f"# Covered: {reading.covered} sentences{_in_part(reading)}; doubtful: {reading.doubtful}; not covered:"
+        f" {len(reading.uncovered)}.",
         "",
         write_toml({"name": one_line(name)} if sure else {"name": one_line(name), "checks": []}).rstrip(),
     ]
@@ -94,11 +95,20 @@ def describe(reading: PromptReading) -> RenderableType:
     for exempt in reading.exempt:
         table.add_row(Text("(none)"), Text(one_line(exempt.text, 40)), Text(one_line(exempt.sentence, 80)))
     counted = Text(
-        f"{reading.covered} sentences covered, {reading.doubtful} doubtful (commented out, and not covered until you"
-        " take the # away),"
+        f"{reading.covered} sentences covered{_in_part(reading)}, {reading.doubtful} doubtful (commented out, and not"
+        " covered until you take the # away),"
         f" {len(reading.uncovered)} instructions not covered (listed in the file)."
     )
     return Group(table, counted) if reading.proposals or reading.exempt else counted
+
+
+def _in_part(reading: PromptReading) -> str:
+    """Count the sentences of which one check is sure and another is doubtful, in brackets; "" where none is."""
+    sure, doubtful = (
+        {sentence for one in reading.proposals if (one.doubt is None) is known for sentence in one.sentences}
+        for known in (True, False)
+    )
+    return f" ({len(sure & doubtful)} of them in part)" if sure & doubtful else ""
 
 
 def _comments(one: Proposal) -> list[str]:
