@@ -49,11 +49,11 @@ def write_suite(reading: PromptReading, name: str, origin: str) -> str:
     """
     sure = [one for one in reading.proposals if one.doubt is None]
     doubtful = [one for one in reading.proposals if one.doubt is not None]
+    covered = f"{reading.covered} sentences{_in_part(reading)}"
     lines = [
         f"# Proposed by `turnsignal suite from-prompt` for the instructions in {one_line(origin, _WIDTH)}.",
         "# Read it before you use it: a prompt may mean more than its words. What is left out has its default.",
-        f"# Covered: {reading.covered} sentences{_in_part(reading)}; doubtful: {reading.doubtful}; not covered:"
-        f" {len(reading.uncovered)}.",
+        f"# Covered: {covered}; doubtful: {reading.doubtful}; not covered: {len(reading.uncovered)}.",
         "",
         write_toml({"name": one_line(name)} if sure else {"name": one_line(name), "checks": []}).rstrip(),
     ]
