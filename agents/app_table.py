@@ -10,24 +10,39 @@ from turnsignal.stream.errors import ConfigError
 class App(NamedTuple):
     """One app.
 
-    factory: `module:function` that makes it of settings and a suite, imported by whoever runs it alone; port: its pages
-    are so many ports above TURNSIGNAL_METRICS_PORT; for_judges: whether only suites with judges need it.
+    factory: `module:function` that makes it of settings and a suite, imported by whoever runs it alone; entry:
+    `module:function` that reads one entry of its state, key and value; port: its pages are so many ports above
+    TURNSIGNAL_METRICS_PORT; for_judges: whether only suites with judges need it.
     """
 
     factory: str
+    entry: str
     port: int
     for_judges: bool = False
 
     def load(self) -> Callable[[Any, Any], Any]:
         """Import the factory."""
-        module, _, function = self.factory.partition(":")
-        return cast("Callable[[Any, Any], Any]", getattr(import_module(module), function))
+        return cast("Callable[[Any, Any], Any]", _import(self.factory))
+
+    def load_entry(self) -> Callable[[bytes, bytes], Any]:
+        """Import what reads an entry of the state, and raises SchemaError for one that it cannot read."""
+        return cast("Callable[[bytes, bytes], Any]", _import(self.entry))
+
+
+def _import(name: str) -> Any:
+    module, _, function = name.partition(":")
+    return getattr(import_module(module), function)
 
 
 APPS: Mapping[str, App] = {
-    "score": App("turnsignal.agents.score:make_score_app", port=0),
-    "judge": App("turnsignal.agents.judge:make_judge_app", port=2, for_judges=True),
-    "watch": App("turnsignal.agents.watch:make_watch_app", port=1),
+    "score": App("turnsignal.agents.score:make_score_app", "turnsignal.stream.pipeline.processor:read_entry", port=0),
+    "judge": App(
+        "turnsignal.agents.judge:make_judge_app",
+        "turnsignal.stream.pipeline.docket_processor:read_entry",
+        port=2,
+        for_judges=True,
+    ),
+    "watch": App("turnsignal.agents.watch:make_watch_app", "turnsignal.stream.pipeline.series:read_entry", port=1),
 }
 
 

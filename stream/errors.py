@@ -34,6 +34,10 @@ class SchemaError(TurnsignalError):
         )
 
 
+class UnreadableStateError(SchemaError):
+    """Say that an entry of the state reads as that of no version: it is damaged, or another program's."""
+
+
 class Reason(StrEnum):
     """Say why a record went to the dead letters; metric label and header value."""
 

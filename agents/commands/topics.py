@@ -152,14 +152,29 @@ def _show_tables(settings: "Settings", described: "Sequence[Described]") -> None
 )
 @click.option("--in", "partition", metavar="TOPIC-PARTITION", help="The partition that an OFFSET is meant for.")
 @click.option("--align", is_flag=True, help="Give topics that need equal partition counts as many as the largest has.")
-def repair(app: str, *, to: str | None, partition: str | None, align: bool) -> None:
+@click.option(
+    "--drop-unreadable",
+    is_flag=True,
+    help="Drop entries of the state that no version reads; of each, what was known of its conversation is gone.",
+)
+def repair(app: str, *, to: str | None, partition: str | None, align: bool, drop_unreadable: bool) -> None:
     """Set an app's positions after a topic was recreated, expired or given partitions. Stop its workers first."""
-    from turnsignal.agents.worker.repair import align_partitions
+    from turnsignal.agents.worker.repair import align_partitions, drop_state
     from turnsignal.agents.worker.repair import repair as set_positions
+    from turnsignal.agents.worker.unreadable_state import show_key
 
-    if to is None and not align:
-        raise click.UsageError("say what to repair: --to earliest|latest|accept|state|OFFSET, or --align")
+    if to is None and not (align or drop_unreadable):
+        msg = "say what to repair: --to earliest|latest|accept|state|OFFSET, --align, or --drop-unreadable"
+        raise click.UsageError(msg)
     settings = reach_settings()
+    if drop_unreadable:
+        dropped = drop_state(settings, app)
+        for entry in dropped:
+            click.echo(f"partition {entry.partition}: dropped {show_key(entry.key)}: {entry.wrong}")
+        if not dropped:
+            click.echo("Every entry of the state reads as one.")
+        if to is None and not align:
+            return
     if align:
         raised = align_partitions(settings)
         for name, count in raised.items():

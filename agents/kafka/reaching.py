@@ -27,12 +27,17 @@ _MOST = 8  # addresses that are tried
 
 
 class Knock(NamedTuple):
-    """The answer of one address. answer: in words; open: whether it took the connection; tls: whether it speaks TLS."""
+    """The answer of one address.
+
+    answer: in words; open: whether it took the connection; tls: whether it speaks TLS; hangs: whether it neither
+    answered nor ended the connection.
+    """
 
     address: str
     answer: str
     open: bool = False
     tls: bool = False
+    hangs: bool = False
 
 
 def reach_broker(settings: Settings, timeout: float = ANSWER_SECONDS, named: float = NAMED_SECONDS) -> ClusterMetadata:
@@ -100,6 +105,8 @@ def _explain(settings: Settings, knocks: Sequence[Knock], errors: Iterable[Kafka
     if not any(knock.open for knock in knocks):
         answers = ", ".join(f"{knock.address} {knock.answer}" if len(knocks) > 1 else knock.answer for knock in knocks)
         return f"{answers}; is it running, and is that its address? `turnsignal kafka start` runs one for development"
+    if all(knock.hangs for knock in knocks if knock.open):
+        return None  # a broker that stands still takes connections, too, and ends none
     errors = list(errors)
     tried = f"TURNSIGNAL_SECURITY_PROTOCOL is {protocol}"
     if any(knock.tls for knock in knocks) and "SSL" not in protocol:
@@ -142,5 +149,5 @@ def _knock(address: str) -> Knock:
         except ssl.SSLError as error:
             # A TLS alert is an answer from a server that wants a client certificate.
             return Knock(address, "is open", open=True, tls="ALERT" in (error.reason or ""))
-        except OSError:
-            return Knock(address, "is open", open=True)
+        except OSError as error:
+            return Knock(address, "is open", open=True, hangs=isinstance(error, TimeoutError))

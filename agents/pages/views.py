@@ -56,7 +56,7 @@ class Health:
     spare worker. partitions: how many. recovery_remaining: changelog records still to be restored. broker_reachable:
     the last request was answered. starts: partition → take-overs at its present position, where there were several.
     stalled: partition → its position, the end of its log, and for how many seconds it has stood there. troubles:
-    partition → why its batches are blocked, slow or small, in words.
+    partition → why its batches are blocked, slow or small, in words. absent: topics that the broker does not have.
     """
 
     seconds_since_progress: float
@@ -68,6 +68,7 @@ class Health:
     starts: Mapping[int, int] = field(default_factory=dict)
     stalled: Mapping[str, tuple[int, int, float]] = field(default_factory=dict)
     troubles: Mapping[int, str] = field(default_factory=dict)
+    absent: Sequence[str] = ()
 
     @property
     def alive(self) -> bool:
@@ -86,9 +87,11 @@ class Health:
         ended = "; a record there ends its worker, and will be set aside"
         troubles = [f"partition {number} is {why[:_SHOWN_TROUBLE]}" for number, why in self.troubles.items()]
         broker = "answers" if self.broker_reachable else "no answer to the last request"
+        gone = f"{', '.join(self.absent)}: deleted, or not to be seen by this user"
         return {
             "progress": {"ok": self.alive, "detail": age},
             "partitions": {"ok": self.assigned, "detail": assigned},
+            "topics": {"ok": not self.absent, "detail": gone if self.absent else "all that are read are there"},
             "tables": {"ok": self.recovery_remaining == 0, "detail": f"{self.recovery_remaining} records to restore"},
             "starts": {"ok": not again, "detail": ", ".join(again[:5]) + ended if again else "none at one position"},
             "broker": {"ok": self.broker_reachable, "detail": broker},

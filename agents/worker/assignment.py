@@ -34,6 +34,8 @@ from turnsignal.agents.worker.positions import (
 from turnsignal.agents.worker.restore import RestoredChangelog, restore_changelog
 from turnsignal.agents.worker.stores import make_store
 from turnsignal.agents.worker.transactions import TransactionWriter
+from turnsignal.agents.worker.unreadable_state import describe_unreadable, find_unreadable
+from turnsignal.stream.errors import SchemaError, UnreadableStateError
 
 logger = logging.getLogger("turnsignal.assignment")
 
@@ -160,8 +162,13 @@ class Assignment:
         self._expect_wanted()
         seconds = time.monotonic() - began
         logger.info("restored %d entries of %s-%d in %.1f s", len(store), spec.changelog, number, seconds)
-        partition_processor = spec.make(number, store)
-        return _State(writer, partition_processor, restored, partition_processor.read_store())
+        try:
+            partition_processor = spec.make(number, store)
+            applied = partition_processor.read_store()
+        except UnreadableStateError:
+            unreadable = find_unreadable(spec.name, store)
+            raise SchemaError(describe_unreadable(spec.name, spec.changelog, number, unreadable)) from None
+        return _State(writer, partition_processor, restored, applied)
 
     def _check(
         self,

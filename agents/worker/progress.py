@@ -7,7 +7,7 @@ transaction all look healthy to their operating system. Here each of them is a f
 import logging
 import math
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from turnsignal.stream.errors import TurnsignalError
 logger = logging.getLogger("turnsignal.progress")
 
 _STANDS = 30.0  #: seconds that a position may stand while there is more to read, before it is said
+_LOOKS = 2  #: in a row, without a topic, until that is said: a broker that comes back learns of them bit by bit
 _ASK = 3.0  #: seconds that a question to the broker may take
 
 
@@ -49,6 +50,7 @@ class Progress:
         self._standing: dict[TP, _SeenPosition] = {}
         self._reachable = True
         self.returned = -math.inf  #: when the broker last answered after it had not (monotonic clock)
+        self._absent: dict[str, int] = {}  # topic → how often in a row the broker did not have it
         self._nobody = 0  # how often in a row the group was found with nobody at work
         self._outputs: dict[str, str] = {}  # topic that is written → the broker's id of it
 
@@ -112,6 +114,7 @@ class Progress:
             self.on_broker_answer(answers=False)
             return False
         self.on_broker_answer(answers=True)
+        self._note_absent([name for name, count in counts.items() if not count])
         if all(counts.values()):
             self._compare_topics(metadata, counts, owned)
         if owned or not self._assigned or not self._group_is_idle():
@@ -119,6 +122,18 @@ class Progress:
             return False
         self._nobody += 1
         return self._nobody > 1
+
+    def _note_absent(self, absent: Sequence[str]) -> None:
+        """Say of topics that are gone that they are, once; at the second look, as a broker that comes back learns."""
+        self._absent = {name: self._absent.get(name, 0) + 1 for name in absent}
+        if gone := [name for name, looks in self._absent.items() if looks == _LOOKS]:
+            logger.error(
+                "expected %s on the broker, got none: deleted, or not to be seen by this user; what it held is gone,"
+                " and nothing is read until `turnsignal topics create` has made it anew, and `turnsignal topics repair"
+                " %s --to accept` goes on with that",
+                ", ".join(gone),
+                self._spec.name,
+            )
 
     @cached_property
     def _admin(self) -> AdminClient:
@@ -180,4 +195,5 @@ class Progress:
             broker_reachable=self._reachable,
             progress_limit=self._settings.stall_timeout,
             stalled=stalled,
+            absent=[name for name, looks in self._absent.items() if looks >= _LOOKS],
         )

@@ -20,6 +20,7 @@ from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.checkpoints import Checkpoint, checkpoint_record
 from turnsignal.agents.worker.positions import Position, encode_commit_metadata, read_positions
 from turnsignal.agents.worker.restore import restore_changelog
+from turnsignal.agents.worker.unreadable_state import DroppedEntry, drop_unreadable
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 
 
@@ -78,6 +79,19 @@ def repair(
         msg = f"expected the broker to set the positions of {group}, got: {refused.str()}"
         raise TurnsignalError(msg)
     return [Repaired(old.topic, old.partition, old.committed, after) for old, after in changes]
+
+
+def drop_state(settings: Settings, app: str) -> list[DroppedEntry]:
+    """Drop entries of an app's state that no version reads; returns them.
+
+    Raises ConfigError when the group has members, SchemaError where a newer version wrote one.
+    """
+    admin = AdminClient({**settings.confluent(), "log_level": 0})
+    _expect_empty(admin, settings, settings.app_id(app))
+    changelog = changelog_of(settings, app)
+    topics = topic_metadata(admin).topics
+    partitions = len(topics[changelog].partitions) if changelog in topics else 0
+    return drop_unreadable(settings, app, changelog, partitions)
 
 
 def changelog_of(settings: Settings, app: str) -> str:

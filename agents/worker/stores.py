@@ -14,7 +14,7 @@ from collections.abc import Iterator, MutableMapping
 from pathlib import Path
 from typing import Literal
 
-from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.errors import ConfigError, TurnsignalError
 
 #: What earlier versions left behind at a kill -9: a copy of a partition's state. Ours are named otherwise, so that
 #: clearing up never meets a file that another worker is about to open.
@@ -29,6 +29,7 @@ class DiskStore(MutableMapping[bytes, bytes]):
 
     def __init__(self, directory: Path, name: str) -> None:
         directory.mkdir(parents=True, exist_ok=True)
+        self._directory = directory
         handle, path = tempfile.mkstemp(dir=directory, prefix=f"{name}-", suffix=".state")
         os.close(handle)
         try:
@@ -52,7 +53,11 @@ class DiskStore(MutableMapping[bytes, bytes]):
     def __setitem__(self, key: bytes, value: bytes) -> None:
         if key not in self:
             self._size += 1
-        self._db.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (key, value))
+        try:
+            self._db.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (key, value))
+        except sqlite3.Error as error:
+            msg = f"TURNSIGNAL_STORE: expected room in {self._directory} for the state, got: {error}"
+            raise TurnsignalError(msg) from None
 
     def __delitem__(self, key: bytes) -> None:
         if not self._db.execute("DELETE FROM state WHERE key = ?", (key,)).rowcount:

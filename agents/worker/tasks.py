@@ -107,7 +107,7 @@ class TaskManager:
         apart = sorted(tp for tp in assigned if tp.partition not in numbers)
         if apart:
             shown = ", ".join(f"{tp.topic}-{tp.partition}" for tp in apart)
-            logger.warning("not read here, as %s of the same number is elsewhere: %s", self.spec.inputs[0], shown)
+            logger.warning("not read here without %s of the same number: %s", self.spec.inputs[0], shown)
         self._suspect_twin()
         self.progress.begin_assignment()
         self.metrics.set("worker_recovering", 1)

@@ -16,7 +16,7 @@ from turnsignal.stream.conversations.judged import JudgedMemory
 from turnsignal.stream.conversations.pairing import ASKED, ASSISTANT, KeptTurn, PendingResponse, Responder, insert
 from turnsignal.stream.conversations.recent_ids import Seen
 from turnsignal.stream.conversations.windows import ScoreWindows
-from turnsignal.stream.errors import SchemaError
+from turnsignal.stream.errors import SchemaError, UnreadableStateError
 from turnsignal.stream.records.environments import furthest
 from turnsignal.stream.records.summaries import ConversationCounts
 
@@ -395,7 +395,7 @@ def _read_head(value: bytes) -> _StateHead:
         head = _decode_head(value)
     except msgspec.DecodeError as error:
         msg = f"expected a conversation's state, got {len(value)} bytes that do not read as one: {error}"
-        raise SchemaError(msg) from None
+        raise UnreadableStateError(msg) from None
     if head.version > VERSION:
         raise SchemaError.newer("conversation", VERSION, head.version)
     return head

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from turnsignal.stream.errors import SchemaError
+from turnsignal.stream.errors import SchemaError, UnreadableStateError
 
 VERSION = 1
 STATE = b"docket"  #: key of the state; beside it stand the keys of remembered answers
@@ -30,9 +30,23 @@ class StoredDocket(msgspec.Struct, array_like=True):
         return msgspec.msgpack.encode(self)
 
 
+class _DocketHead(msgspec.Struct, array_like=True):
+    """The first field of the state."""
+
+    version: int
+
+
+_decode = msgspec.msgpack.Decoder(StoredDocket).decode
+_decode_head = msgspec.msgpack.Decoder(_DocketHead).decode
+
+
 def decode_docket(value: bytes) -> StoredDocket:
-    """Read what was stored; raises SchemaError where a newer version wrote it."""
-    version = msgspec.msgpack.decode(value)[0]
-    if version > VERSION:
-        raise SchemaError.newer("docket", VERSION, version)
-    return msgspec.msgpack.decode(value, type=StoredDocket)
+    """Read what was stored; raises SchemaError where a newer version wrote it, or none."""
+    try:
+        version = _decode_head(value).version
+        if version > VERSION:
+            raise SchemaError.newer("docket", VERSION, version)
+        return _decode(value)
+    except msgspec.DecodeError as error:
+        msg = f"expected the state of a docket, got {len(value)} bytes that do not read as one: {error}"
+        raise UnreadableStateError(msg) from None

@@ -13,7 +13,7 @@ from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.judging.budget import Overruns
 from turnsignal.stream.judging.docket import Docket
 from turnsignal.stream.judging.docket_entries import QueuedExchange, ReservedCall
-from turnsignal.stream.judging.docket_state import STATE
+from turnsignal.stream.judging.docket_state import STATE, decode_docket
 from turnsignal.stream.judging.exchanges import ExchangeRecord, decode_exchange
 from turnsignal.stream.judging.forgotten import ForgottenConversations
 from turnsignal.stream.judging.held_exchanges import MOST_HELD
@@ -32,6 +32,12 @@ from turnsignal.stream.records.wire import VERDICTS, OutputRecord, Record
 from turnsignal.stream.redaction import Redaction
 
 JUDGED, CACHED = "judged", "cached"  #: outcomes of a verdict with a value; without one it is the reason
+
+
+def read_entry(key: bytes, value: bytes) -> None:
+    """Read an entry of the state; those beside the docket's are answers, any bytes. Raises SchemaError."""
+    if key == STATE:
+        decode_docket(value)
 
 
 @dataclass(slots=True)

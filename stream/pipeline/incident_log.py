@@ -5,7 +5,7 @@ from typing import Any
 
 from turnsignal.stream.detection.incidents import Incidents
 from turnsignal.stream.detection.policy import AlertPolicy
-from turnsignal.stream.errors import SchemaError
+from turnsignal.stream.errors import UnreadableStateError
 from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.records.regressions import OPENED, RAISED, Incident, read_incident
 from turnsignal.stream.records.wire import REGRESSIONS, OutputRecord
@@ -32,7 +32,7 @@ class IncidentLog:
         return dict(_read(value).as_json())
 
     def restore(self, key: bytes, value: bytes) -> None:
-        """Take up an incident of the state. Raises SchemaError where a newer turnsignal wrote it."""
+        """Take up an incident of the state. Raises UnreadableStateError."""
         incident = _read(value)
         if incident.closed is None:
             self.incidents.restore(incident)
@@ -59,4 +59,4 @@ def _read(value: bytes) -> Incident:
     try:
         return read_incident(value)
     except ValueError as error:
-        raise SchemaError(str(error)) from None
+        raise UnreadableStateError(str(error)) from None

@@ -39,6 +39,14 @@ _SWEEP = 10  # series that one record forgets at most
 _STATE = 2_000  # bytes of a series' state, about: those of a batch are only spelled at its end
 
 
+def read_entry(key: bytes, value: bytes) -> None:
+    """Read an entry of the state, a series or an incident. Raises SchemaError where that cannot be done."""
+    if IncidentLog.holds(key):
+        IncidentLog.describe(value)
+    else:
+        restore_series(value)
+
+
 class SeriesProcessor:
     """The series of one partition; the counterpart of `stream.pipeline.processor.PartitionProcessor`.
 

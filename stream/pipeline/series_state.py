@@ -7,7 +7,7 @@ import orjson
 
 from turnsignal.stream.detection.columns import Given
 from turnsignal.stream.detection.detector import MAX_VERSIONS, Detector
-from turnsignal.stream.errors import SchemaError
+from turnsignal.stream.errors import SchemaError, UnreadableStateError
 
 #: Of the state's layout. New fields are added at the end, with a default, and then it is raised. Version 1 was JSON.
 VERSION = 4
@@ -94,16 +94,16 @@ def restore_series(value: bytes) -> Series:
 
     Raises SchemaError for a newer version than this code knows.
     """
-    if value.startswith(b"["):
-        return _restore_json(value)
     try:
+        if value.startswith(b"["):
+            return _restore_json(value)
         head = _decode_head(value)
         if head.version > VERSION:
             raise SchemaError.newer("series", VERSION, head.version)
         series = _decode(value)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, ValueError, TypeError) as error:
         msg = f"expected the state of a series, got {len(value)} bytes that do not read as one: {error}"
-        raise SchemaError(msg) from None
+        raise UnreadableStateError(msg) from None
     series.version = VERSION
     return series
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.stream.pipeline.test_setting_aside import PROCESSORS
-from turnsignal.agents.app_table import APPS, App, apps_of
+from turnsignal.agents.app_table import APPS, apps_of
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.commands.working import make_app
 from turnsignal.agents.kafka.topics import TOPICS, Topic
@@ -50,7 +50,7 @@ def test_an_app_is_made_by_its_name_on_a_port_of_its_own(name: str, settings: Se
 
 def test_no_two_apps_have_the_same_port_and_score_has_the_one_of_the_settings() -> None:
     assert sorted(app.port for app in APPS.values()) == list(range(len(APPS)))
-    assert APPS["score"] == App("turnsignal.agents.score:make_score_app", 0)
+    assert APPS["score"].port == 0
 
 
 def test_an_unknown_app_is_refused_with_the_names_of_those_that_there_are(settings: Settings) -> None:

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 from faust.types import TP
 
 from tests.kafka.faults.oracle import Kept, committed, ends, reached_ends, read_topic
 from tests.kafka.faults.play import wait
-from tests.kafka.test_isolation import conversations, letters, produce, rows, running, turn
+from tests.kafka.test_isolation import conversations, letters, produce, readiness, rows, running, turn
+from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.kafka.brokers import Broker, ProcessBroker, find_broker
 from turnsignal.agents.kafka.topics import create_topics, topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
@@ -27,7 +29,7 @@ from turnsignal.agents.worker.steps import Steps
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.agents.worker.transactions import TransactionWriter, group_reader
 from turnsignal.stream.conversations.state import Conversation
-from turnsignal.stream.errors import ConfigError, Reason
+from turnsignal.stream.errors import ConfigError, Reason, SchemaError
 from turnsignal.stream.records.wire import OutputRecord
 from turnsignal.stream.suite import Suite
 
@@ -121,24 +123,64 @@ async def test_the_beginning_of_a_batch_is_committed_where_the_transactional_id_
     task_manager.close()
 
 
+def taking_over(settings: Settings) -> Assignment:
+    return Assignment(
+        settings,
+        make_spec(settings, Suite()),
+        WorkerMetrics(),
+        wanted=lambda: True,
+        limits=RecordLimits(settings.confluent(), ()),
+        group=group_reader(settings.confluent(), settings.app_id("score")),
+        progress=lambda *_: None,
+    )
+
+
+def test_state_that_reads_as_none_is_refused_by_its_place_and_may_be_dropped(fresh_topics: Settings) -> None:
+    good, cut = Conversation(), Conversation().snapshot()[:-5]
+    writer = make_writer(fresh_topics, 2)
+    writer.write([], {b"good": good.snapshot(), b"c-1": cut})
+    writer.commit([], None)
+    names = topic_names(fresh_topics.prefix)
+    with pytest.raises(SchemaError) as caught:
+        taking_over(fresh_topics).run(range(4), {})
+    said = str(caught.value)
+    assert said.startswith(f"{names['conversations_changelog']}-2, key 'c-1': expected a conversation's state, got ")
+    command = "topics repair score --drop-unreadable"
+    assert f"then `turnsignal {command}` drops it" in said
+    env = {"TURNSIGNAL_BROKERS": fresh_topics.brokers, "TURNSIGNAL_PREFIX": fresh_topics.prefix}
+    done = CliRunner().invoke(turnsignal, command.split(), env=env)
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith("partition 2: dropped 'c-1': expected a conversation's state, got ")
+    taken = taking_over(fresh_topics).run(range(4), {})
+    assert list(taken[2].processor.store) == [b"good"]
+    again = CliRunner().invoke(turnsignal, command.split(), env=env)
+    assert again.output == "Every entry of the state reads as one.\n"
+
+
+def test_a_topic_that_is_deleted_under_a_worker_is_said_and_it_is_not_ready(
+    fresh_topics: Settings, tmp_path: Path
+) -> None:
+    produce(fresh_topics, conversations("c", 5))
+    topic = topic_names(fresh_topics.prefix)["turns"]
+    with running(fresh_topics, tmp_path, "turnsignal.agents.cli", "worker", "score") as log:
+        wait(lambda: reached_ends(fresh_topics), 60, "all turns to be committed")
+        admin = AdminClient(fresh_topics.confluent())
+        admin.delete_topics([topic])[topic].result(30)
+        wait(lambda: f"expected {topic} on the broker, got none" in log.read_text(), 60, "the worker to say so")
+        status, conditions = readiness(log)
+    assert status == 503
+    assert conditions["topics"] == {"ok": False, "detail": f"{topic}: deleted, or not to be seen by this user"}
+
+
 def test_states_without_positions_are_refused_in_one_line_for_all_partitions(fresh_topics: Settings) -> None:
     for number in range(4):
         writer = make_writer(fresh_topics, number)
         writer.write([], {b"c-1": Conversation(offset=7).snapshot()})
         writer.commit([], None)
-    taking = Assignment(
-        fresh_topics,
-        make_spec(fresh_topics, Suite()),
-        WorkerMetrics(),
-        wanted=lambda: True,
-        limits=RecordLimits(fresh_topics.confluent(), ()),
-        group=group_reader(fresh_topics.confluent(), fresh_topics.app_id("score")),
-        progress=lambda *_: None,
-    )
     with pytest.raises(
         ConfigError, match="turns-0 and 3 more partitions: expected a committed position after offset 7"
     ):
-        taking.run(range(4), {})
+        taking_over(fresh_topics).run(range(4), {})
 
 
 def test_a_changelog_that_is_made_anew_under_a_worker_is_refused_at_once(

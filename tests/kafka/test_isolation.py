@@ -1,9 +1,13 @@
 """What ends a worker is not tried for ever: the record to blame is set aside, and its neighbours are scored."""
 
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -79,6 +83,16 @@ def running(
             process.wait(30)
         finally:
             process.kill()
+
+
+def readiness(log: Path) -> tuple[int, dict[str, Any]]:
+    """Return the status and the conditions that a worker's /readyz gives."""
+    (page,) = re.findall(r"pages on (http://\S+?),", log.read_text())
+    try:
+        with urllib.request.urlopen(f"{page}/readyz", timeout=3) as answer:
+            return answer.status, json.loads(answer.read())["conditions"]
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read())["conditions"]
 
 
 def rows(settings: Settings) -> int:

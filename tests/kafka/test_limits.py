@@ -1,33 +1,18 @@
 """An operator lowers the size of records under a worker: it says so, goes on in smaller parts, and asks again."""
 
-import json
 import random
-import re
-import urllib.error
-import urllib.request
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.kafka.faults.oracle import reached_ends
 from tests.kafka.faults.play import wait
 from tests.kafka.test_going_on import limit_records
-from tests.kafka.test_isolation import conversations, letters, produce, rows, running, turn
+from tests.kafka.test_isolation import conversations, letters, produce, readiness, rows, running, turn
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import Reason
 
 pytestmark = pytest.mark.kafka
-
-
-def readiness(log: Path) -> tuple[int, dict[str, Any]]:
-    """Return the status and the conditions that a worker's /readyz gives."""
-    (page,) = re.findall(r"pages on (http://\S+?),", log.read_text())
-    try:
-        with urllib.request.urlopen(f"{page}/readyz", timeout=3) as answer:
-            return answer.status, json.loads(answer.read())["conditions"]
-    except urllib.error.HTTPError as error:
-        return error.code, json.loads(error.read())["conditions"]
 
 
 def incompressible(name: str, turns: int) -> list[tuple[bytes, bytes]]:

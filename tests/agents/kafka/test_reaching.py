@@ -80,6 +80,13 @@ def test_a_port_that_hangs_up_may_want_a_user(stack: ExitStack) -> None:
     assert "TURNSIGNAL_SECURITY_PROTOCOL is PLAINTEXT" in told
 
 
+@pytest.mark.slow
+def test_a_broker_that_stands_still_is_not_said_to_end_connections(stack: ExitStack) -> None:
+    server = stack.enter_context(closing(socket.create_server(("127.0.0.1", 0))))  # nobody accepts
+    told = said(settings(f"127.0.0.1:{server.getsockname()[1]}"))
+    assert told.endswith("something takes the connection and says nothing")
+
+
 def test_a_port_without_tls_is_told_to_those_who_want_some(stack: ExitStack) -> None:
     told = said(settings(serve(stack, b"no"), TURNSIGNAL_SECURITY_PROTOCOL="SSL"))
     assert "it speaks no TLS, and TURNSIGNAL_SECURITY_PROTOCOL is SSL: try PLAINTEXT" in told

@@ -143,6 +143,10 @@ async def test_a_worker_that_restores_its_tables_is_alive_but_not_ready(site, wo
                 troubles={3: "blocked, as what sets a record aside is refused: MSG_SIZE_TOO_LARGE"},
             ),
         ),
+        (
+            "topics",
+            Health(1.0, assigned=True, partitions=0, recovery_remaining=0, broker_reachable=True, absent=["t.turns"]),
+        ),
         ("progress", Health(500.0, assigned=True, partitions=4, recovery_remaining=0, broker_reachable=True)),
     ],
 )

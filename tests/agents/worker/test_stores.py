@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from turnsignal.agents.worker.stores import DiskStore, check_directory, make_store
-from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.errors import ConfigError, TurnsignalError
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.simulation import steady
 from turnsignal.stream.suite import Suite
@@ -84,6 +84,13 @@ def test_a_directory_that_no_file_can_be_made_in_is_named_with_its_setting(tmp_p
     for place, reason in ((tmp_path / "file", "File exists"), (Path("/proc/nope"), "No such file or directory")):
         with pytest.raises(ConfigError, match=rf"^TURNSIGNAL_STORE: expected memory, or .*, got {place}: {reason}$"):
             check_directory(place)
+
+
+def test_a_disk_that_is_full_is_said_with_the_setting_that_names_it(tmp_path: Path) -> None:
+    store = DiskStore(tmp_path, "score-0")
+    store._db.execute("PRAGMA max_page_count=2")
+    with pytest.raises(TurnsignalError, match=f"TURNSIGNAL_STORE: expected room in {tmp_path} for the state, got: "):
+        store[b"a"] = bytes(1_000_000)
 
 
 def test_looking_at_a_directory_leaves_nothing_in_it(tmp_path: Path) -> None:
