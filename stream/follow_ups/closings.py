@@ -93,6 +93,23 @@ def asks_to_leave(end: str) -> bool:
     return ("?" in end and (asks_for_more(end) or asks_to_end(end))) or offers(end) or asks_to_rate(end)
 
 
+def without_closing(answer: str, within: int) -> str:
+    """Return an answer without the question or offer that it ends in beside what it answers; all of it without one.
+
+    within: characters at its end in which that is looked for.
+
+    >>> without_closing("Press Reset, then wait.  Shall I also send the form? Yes / No", 60)
+    'Press Reset, then wait.'
+    >>> without_closing("Do you see it?", 60), without_closing("Press Reset. Do you see it?", 60)
+    ('Do you see it?', 'Press Reset. Do you see it?')
+    """
+    end = answer[-within:]
+    if not (asks_to_leave(end) or asks_whether_it_helped(end)):
+        return answer
+    asked = answer.rpartition("?")[0] if "?" in end else answer.rstrip(" .!\n")
+    return asked[: 1 + max(map(asked.rfind, _STOPS))].rstrip() or answer
+
+
 def invites_correction(end: str) -> bool:
     """Say whether the last sentence at the end of an answer asks to be told what is wrong, or whatever else there is.
 

@@ -21,10 +21,12 @@ import re2
 
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.follow_ups.closings import without_closing
 from turnsignal.stream.follow_ups.contexts import (
     CLOSING,
     HEAD,
     SIGNS,
+    TAIL,
     Context,
     condition,
     encode,
@@ -45,7 +47,7 @@ _ADDING = ("and", "also")  #: words before a question that is asked beside the o
 _FEW_BEHIND = 3  #: words with a swear word, of which the others say too little
 _FEW = 4  #: words of a message that may ask the prompt again though most are misspelt
 
-VERSION = 25  #: raised when a rule changes what it says; part of the suite's fingerprint
+VERSION = 26  #: raised when a rule changes what it says; part of the suite's fingerprint
 
 
 class FollowUp(StrEnum):
@@ -86,6 +88,8 @@ class FollowUp(StrEnum):
 
 
 CLARIFICATIONS = frozenset(label for label in FollowUp if label.clarification)
+#: Readings that what a complaint says goes before, behind a question that an answer ends in: a word or two make them.
+_UNSURE = frozenset((FollowUp.OTHER, FollowUp.RELATED, FollowUp.NEW_TOPIC))
 DEFAULT_STRICT: Mapping[FollowUp, float] = {label: label.strict for label in FollowUp}
 DEFAULT_PRECISION: Mapping[FollowUp, float] = {label: label.precision for label in FollowUp}
 
@@ -129,10 +133,11 @@ class FollowUpReading:
 
 @dataclass(slots=True, frozen=True)
 class _Rule:
-    """One row of a table, with the reading that it gives."""
+    """One row of a table, with the reading that it gives; behind: whether it holds behind a closing question, too."""
 
     holds: Callable[[Context], bool]
     reading: FollowUpReading
+    behind: bool = False
 
 
 class _Table:
@@ -145,14 +150,19 @@ class _Table:
         self._patterns = _compiled(tuple(patterns))
         self._others = tuple(others)  # compiled with the first message that may need them: most traffic is English
 
-    def read(self, follow_up: bytes, context: "Context", *, english: bool) -> FollowUpReading | None:
-        """Return the reading of the first row that matches and whose condition holds."""
+    def read(
+        self, follow_up: bytes, context: "Context", *, english: bool, behind: bool = False
+    ) -> FollowUpReading | None:
+        """Return the reading of the first row that matches and whose condition holds.
+
+        behind: look only at rows that hold behind what an answer asks beside what it answers.
+        """
         places = self._patterns.match(follow_up)
         if not english and (others := _compiled(self._others).match(follow_up)):
             places = sorted([*places, *others])
         for place in places:
             rule = self._rules[place]
-            if rule.holds(context):
+            if (rule.behind or not behind) and rule.holds(context):
                 return rule.reading
         return None
 
@@ -222,11 +232,11 @@ class FollowUpRules:
         if _shouts(exchange.follow_up[:HEAD]) and not exchange.prompt[:HEAD].isupper():
             return self._shouted
         words = frozenset(spoken) - self._empty_words
-        return (
-            self._repetition(follow_up, words, exchange, context)
-            or self._continuing.read(text, context, english=english)
-            or (self._unknown if self._may_read(spoken, exchange) else self._foreign)
-        )
+        reading = self._repetition(follow_up, words, exchange, context)
+        reading = reading or self._continuing.read(text, context, english=english)
+        if reading is None or reading.label in _UNSURE:
+            reading = self._behind_closing(exchange, follow_up, text, english=english) or reading
+        return reading or (self._unknown if self._may_read(spoken, exchange) else self._foreign)
 
     def _behind_oath(self, exchange: Exchange, spoken: Sequence[str]) -> FollowUpReading | None:
         """Read what stands behind a swear word; None where that does not say that no complaint is meant."""
@@ -240,6 +250,20 @@ class FollowUpRules:
             return meant
         asks = "?" in rest or spoken[1] in self._question_words
         return self._unknown if len(spoken) > _FEW_BEHIND and meant.strict is None and asks else None
+
+    def _behind_closing(
+        self, exchange: Exchange, follow_up: str, text: bytes, *, english: bool
+    ) -> FollowUpReading | None:
+        """Read what complains of the answer behind what that asks beside it ("Shall I also send the form?").
+
+        None where the answer asks nothing so, or the message says what one may reply to it.
+        """
+        response = without_closing(exchange.response, TAIL)
+        if response == exchange.response:
+            return None
+        without = Exchange(exchange.prompt, response, exchange.follow_up, exchange.before)
+        context = Context(follow_up, without, self._signs, self.failures)
+        return self._clarifying.read(text, context, english=english, behind=True)
 
     def takes_leave(self, exchange: Exchange) -> bool:
         """Say whether `read` finds that a follow-up takes leave."""
@@ -357,7 +381,7 @@ class FollowUpRules:
                 reading = self.reading(label, row["says"], hint=hint, closes=closes, bare=bare)
             else:
                 reading = self._silent(Unscored.NO_SIGNAL, row["says"], closes=closes)
-            rules.append(_Rule(condition(row.get("when", "always")), reading))
+            rules.append(_Rule(condition(row.get("when", "always")), reading, row.get("behind", False)))
         return _Table(**written, rules=rules)
 
 
