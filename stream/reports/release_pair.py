@@ -150,8 +150,9 @@ class ReleasePair:
         differences.pop(CITES_TOP, None)  # a habit, and neither better nor worse
         asked = differences.pop(QUESTIONS, None)
         scale = SCALES[QUESTIONS]
-        for habit in REPLIES:
-            differences.pop(habit, None)
+        for replies in REPLIES:
+            differences.pop(replies, None)
+        habit = closing_habit(self._reader.names, self.before, self.after)
         beside = {name: differences.pop(name) for name in OF_THE_RECORD if name in differences}
         mine, theirs = self.after.first_answers, self.before.first_answers
         around = mine.edges.more_alike(theirs.edges)
@@ -169,6 +170,7 @@ class ReleasePair:
             thanked[0] <= min(_FEWEST_THANKS, _HARDLY * thanked[1]),
             mine.length_beside(theirs),
             mine.replaced(theirs),
+            habit.of_conversations,
         )
         changes = record_changes(differences, beside, known)
         unheard = differences.pop(UNHEARD, None)
@@ -188,7 +190,7 @@ class ReleasePair:
             length=None
             if asked is None
             else ConversationLength(asked, 1 + scale.change(asked.value), _thanked(beside, old)),
-            habit=closing_habit(self._reader.names, self.before, self.after),
+            habit=habit,
             changes=changes,
         )
         self._explain(claimed, drift, text)

@@ -93,7 +93,7 @@ class Circumstances(NamedTuple):
     clarified: share of follow-ups that ask to clarify, of the side with more; cut: by how much more of the first
     answers are cut off at one length; ranked: figures that depend on the order of documents; unthanked: hardly
     anybody thanks on one of both sides; length: how many times as long first answers are; replaced: documents
-    of before in whose place others come.
+    of before in whose place others come; replies: bare ones to what answers of one side ask last, per conversation.
     """
 
     words: float = 0.0
@@ -105,6 +105,7 @@ class Circumstances(NamedTuple):
     unthanked: bool = False
     length: float = 1.0
     replaced: Replaced | None = None
+    replies: float = 0.0
 
 
 def record_changes(
@@ -142,7 +143,7 @@ def record_changes(
         _asks_for_form(beside),
         _recalled(beside),
         _begun_complaining(beside),
-        _invited(deltas, beside),
+        _invited(deltas, beside, known.replies),
         other_ids(deltas, known.replaced),
     ]
     return [change for change in changes if change is not None]
@@ -427,11 +428,15 @@ def _begun_complaining(beside: Mapping[str, Difference]) -> RecordChange | None:
     return RecordChange(why, most, note_of(complaining, f"{why}: {ask}"), withdrawn)
 
 
-def _invited(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) -> RecordChange | None:
-    """Tell users who complain more from those who are asked to, and left without a word before."""
+def _invited(deltas: Mapping[str, Difference], beside: Mapping[str, Difference], replies: float) -> RecordChange | None:
+    """Tell users who complain more from those who are asked to, and left without a word before.
+
+    Who says no more than that it helped, or did not, was silent before, too, and complains of nothing else.
+    """
     invites, silent = _change_of(INVITES, beside), deltas.get("silent")
     if invites is None or silent is None or invites.value * silent.value >= 0:
         return None
     why = f"{abs(invites.value):.0%} {more(invites)} answers ask whether they helped, or to be told what is wrong"
-    most = dict.fromkeys((*BY_USERS, *BY_CONVERSATION), _OF_INVITED * min(abs(silent.value), abs(invites.value)))
+    heard = max(0.0, min(abs(silent.value), abs(invites.value)) - replies)
+    most = dict.fromkeys((*BY_USERS, *BY_CONVERSATION), _OF_INVITED * heard)
     return RecordChange(why, most, by_chance=True)
