@@ -7,7 +7,7 @@ from turnsignal.stream.follow_ups.closings import asks_to_leave, asks_whether_it
 from turnsignal.stream.follow_ups.contexts import TAIL
 from turnsignal.stream.records.scores import CLARIFICATION_FREE
 from turnsignal.stream.reports.release_totals import UNANSWERED, ReleaseTotals
-from turnsignal.stream.statistics.closing_habit import ASKING, REPLIES, ClosingHabit
+from turnsignal.stream.statistics.closing_habit import ASKING, NOTED, REPLIES, ClosingHabit
 
 
 class _QuestionsAsked(NamedTuple):
@@ -24,19 +24,23 @@ def closing_habit(names: Sequence[str], before: ReleaseTotals, after: ReleaseTot
     names: of figures, in the order of the totals. Where both ask as often, users who reply less say something.
     """
     of_follow_ups = of_conversations = most_replies = 0.0
-    why, more = "", True
+    why, more, notes = "", True, []
     for kind, was, became in zip(REPLIES, _questions_asked(names, before), _questions_asked(names, after), strict=True):
         if (most := max(was.asking, became.asking)) > 0:
             change = became.asking - was.asking
             new = abs(change) / most  # share of the replies that the habit may have brought
+            asking = f"{became.asking:.0%} of answers {ASKING[kind]}, {was.asking:.0%} before"
+            if abs(change) >= NOTED:
+                notes.append(asking)
             of_follow_ups += new * max(was.of_follow_ups, became.of_follow_ups)
             replies = new * max(was.of_conversations, became.of_conversations)
             of_conversations += replies
             if replies > most_replies:
                 most_replies, more = replies, change > 0
-                why = f"{became.asking:.0%} of answers {ASKING[kind]}, {was.asking:.0%} before"
+                why = asking
     unanswered = max(totals.outcomes[UNANSWERED] / max(1, totals.outcomes.total()) for totals in (before, after))
-    return ClosingHabit(of_follow_ups, of_conversations, why, more=more, unanswered=unanswered)
+    note = "; ".join(notes)
+    return ClosingHabit(of_follow_ups, of_conversations, why, more=more, unanswered=unanswered, note=note)
 
 
 def _questions_asked(names: Sequence[str], totals: ReleaseTotals) -> list[_QuestionsAsked]:

@@ -204,7 +204,7 @@ class ReleasePair:
         unranked_before = doubts.before or doubts.by_place or turned[1]
         if unranked_before and any(claimed[name].change == CHANGED for name in claimed.keys() & self._reader.ranked):
             row["unranked_before"] = unranked_before
-        row["record"] = [change.note for change in changes if change.note]
+        row["record"] = [note for note in (*(change.note for change in changes), habit.note) if note]
         with_user = (totals.with_user / max(1, totals.outcomes.total()) for totals in (self.before, self.after))
         row["with_user"] = round(min(with_user), 6)
         row["users"] = min(len(self.before.users), len(self.after.users))  # at most as many as are told apart

@@ -16,6 +16,7 @@ from turnsignal.stream.statistics.intervals import Difference
 REPLIES = ("replies(to=helped)", "replies(to=more)")
 #: what such answers do
 ASKING = dict(zip(REPLIES, ("ask whether they helped", "ask for more or offer something"), strict=True))
+NOTED = 0.3  #: change of the share of answers that ask so, from which on it is said by itself
 #: figures of follow-ups; the others are of conversations
 _OF_FOLLOW_UPS = (CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION)
 
@@ -24,7 +25,8 @@ class ClosingHabit(NamedTuple):
     """How many replies one of two releases may owe to asking in closing what the other does not ask.
 
     of_follow_ups, of_conversations: of so many of these; why: how many answers of each ask; more: whether it is the
-    later one that asks more; unanswered: share of conversations that end so, of the release with more of them.
+    later one that asks more; unanswered: share of conversations that end so, of the release with more of them; note:
+    what is said of it wherever it changed much, "" elsewhere.
     """
 
     of_follow_ups: float = 0.0
@@ -32,6 +34,7 @@ class ClosingHabit(NamedTuple):
     why: str = ""
     more: bool = True
     unanswered: float = 0.0
+    note: str = ""
 
     def accounts_for(self, name: str, delta: Difference) -> bool:
         """Say whether a figure may have moved as far as that by replies that came, or that no longer come.

@@ -222,3 +222,55 @@ def test_an_answer_that_asks_to_be_told_what_is_wrong_invites_it(answer: str) ->
 )
 def test_an_answer_that_says_what_to_do_invites_nothing(answer: str) -> None:
     assert not invites_correction(answer)
+
+
+#: what an answer asks beside what it answers → complaints of what it answered, and replies to it
+BEHIND = {
+    "Would you like me to show an example?": (
+        (
+            "nope, same error as before",
+            "i already tried that",
+            "there is no such menu",
+            "that was last year, it changed",
+        ),
+        (
+            "no but how long does it take",
+            "i already have one",
+            "no, i want to know how to delete it",
+            "i have no python",
+        ),
+    ),
+    "Did that help?": (("I can't find it", "that's the old version", "No. That answers a different question."), ()),
+    "Is there anything else I can help with?": (
+        ("you contradict yourself", "no that is about cards, i asked about keys", "the page has no such button"),
+        ("no, i know the rest", "what about the PIN of the other card?"),
+    ),
+    "Soll ich Ihnen das Formular zeigen?": (
+        ("stimmt so nicht", "das ist veraltet", "nein darum ging es nicht", "Sie haben meine Frage nicht beantwortet"),
+        ("das Formular habe ich schon", "nein, ich brauche nur die Adresse", "nein ich wollte nur das wissen"),
+    ),
+    "¿Quiere que le muestre cómo se hace?": (
+        ("no has entendido mi pregunta", "no encuentro esa opción", "ya lo he probado", "eso era antes"),
+        ("no, ya sé cómo se hace", "no tengo tiempo ahora", "ya lo tengo"),
+    ),
+    "Voulez-vous que je vous envoie la liste ?": (
+        ("vous n'avez pas répondu à ma question", "je ne trouve pas cette page", "vous vous contredisez"),
+        ("je les ai déjà", "non, juste ça", "je n'y vais pas le dimanche"),
+    ),
+    "Vuole che le mandi l'indirizzo?": (
+        ("non ha risposto alla mia domanda", "no, chiedevo del parcheggio", "è sbagliato"),
+        ("ce l'ho già", "no, volevo solo sapere questo", "non ho la macchina"),
+    ),
+}
+
+
+@pytest.mark.parametrize("question", BEHIND)
+def test_a_complaint_is_one_whatever_is_asked_beside_the_answer(question: str) -> None:
+    complaints, replies = BEHIND[question]
+    assert [said for said in complaints if not read(said, question).clarification] == []
+    assert [said for said in replies if read(said, question).clarification] == []
+
+
+def test_a_question_that_is_the_answer_is_no_question_beside_it() -> None:
+    asked = Exchange("My lamp is dark.", "Is there another one in the room?", "there is no other lamp")
+    assert not RULES.read(asked).clarification

@@ -108,6 +108,19 @@ def test_what_does_not_help_is_a_complaint(text: str) -> None:
         *("il corriere è in sciopero e non arriva niente", "il mio medico non risponde mai al telefono"),
         *("le site de la bibliothèque est en panne depuis ce matin", "ma box ne marche plus depuis hier"),
         *("plus rien ne marche chez vous aujourd'hui", "el repartidor no llega", "der paketbote kommt nie"),
+        *(
+            "the new prices are a rip-off",
+            "20% more for the same thing, are you kidding",
+            "after this price hike i'm off",
+        ),
+        *("why did my bill go up again, this is outrageous", "the price increase is ridiculous btw"),
+        *("schon wieder eine Beitragserhöhung, das ist eine Frechheit", "der neue Zusatzbeitrag ist Abzocke"),
+        *("habéis subido los precios otra vez, qué vergüenza", "200 euros la noche, esto es una locura"),
+        *(
+            "können sie",
+            "was kostet das wenn ich kündige und dann wiederkomme",
+            "könnten sie das nochmal genauer sagen",
+        ),
         *("are you a bot?", "vous êtes une vraie personne ?", "parlo con un robot?", "bist du ein mensch?"),
     ],
 )
@@ -166,3 +179,14 @@ def test_what_french_italian_and_english_users_object_to_is_read(text: str) -> N
 @pytest.mark.parametrize("text", ["too long, short version please", "trop long, en bref svp", "troppo lungo, in breve"])
 def test_who_wants_it_shorter_wants_another_form(text: str) -> None:
     assert reading(text).label == "reformat"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("the fee is ridiculous and you did not answer my question", "that price is wrong", "the prices are outdated"),
+        *("dann kündige ich eben", "ich kündige"),
+    ],
+)
+def test_a_price_that_is_wrong_and_who_leaves_are_no_talk_of_the_world(text: str) -> None:
+    assert reading(text).clarification

@@ -391,3 +391,32 @@ def test_thoughts_that_despair_make_no_failure_of_an_answer_and_marks_of_html_hi
     assert not failures.is_failing("I can't open it here. Do this:\n- Open the account page\n- Press Reset")
     assert failures.is_failing("I&#x27;m sorry, but I can&#x27;t help with that.")
     assert not failures.is_failing("I can't change that. Please note that you can change it under Settings > Billing.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Let me check this with the team, I will come back to you shortly.",
+        "Ich prüfe das und melde mich gleich wieder bei Ihnen.",
+        "Ich prüfe das für Sie.",
+        "Voy a comprobarlo y enseguida le digo algo.",
+        "Je vérifie et je reviens vers vous rapidement.",
+        "Verifico e le faccio sapere a breve.",
+        "Vou verificar e já lhe digo.",
+        "Ik kijk het na en kom bij u terug.",
+    ],
+)
+def test_a_promise_to_come_back_is_no_answer(text: str) -> None:
+    assert FAILURES.is_failing(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Schicken Sie uns die Rechnung [doc_1]. Wir prüfen sie und melden uns binnen zwei Wochen.",
+        "Envíe el formulario; lo revisamos y le avisamos en tres días [doc_2].",
+        "Compruebe el enlace en su correo y le aviso: caduca a las 24 horas [doc_1].",
+    ],
+)
+def test_a_promise_behind_an_answer_leaves_it_one(text: str) -> None:
+    assert not FAILURES.is_failing(text)

@@ -230,6 +230,12 @@ def test_who_is_asked_to_say_what_is_wrong_complains_instead_of_leaving(
     assert verdicts(deltas)["clarification_free"] == "worse"
 
 
+def test_who_only_replies_that_it_did_not_help_explains_no_other_complaints() -> None:
+    deltas = {"silent": delta(-0.2), "clarification_free": delta(-0.3), "resolved": delta(0.0, 1.0)}
+    changes = record_changes(deltas, {"invites_correction": delta(0.9)}, Circumstances(replies=0.3))
+    assert claims(deltas, {}, "", 0.01, (), changes=changes)["clarification_free"].change == "worse"
+
+
 def test_complaints_which_are_read_more_often_were_not_hidden_before() -> None:
     deltas = {"coverage(follow_up)": delta(0.3), "resolved": delta(-0.3)}
     same = delta(0.0, 1.0)
