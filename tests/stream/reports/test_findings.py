@@ -128,13 +128,13 @@ def test_without_a_release_to_name_it_says_how_users_fared() -> None:
     scores = [
         {"scorer": "clarification_free", "n": 30, "mean": 0.8},
         {"scorer": "clarification_free", "n": 10, "mean": 0.4},
-        {"scorer": "follow_up", "n": 24, "mean": 0.5, "unscored": {"no_signal": 16, "gap": 3}},
+        {"scorer": "follow_up", "n": 28, "mean": 0.5, "unscored": {"no_signal": 12, "gap": 3}},
     ]
     outcomes = [{"outcome": "unanswered", "n": 2}, {"outcome": "resolved", "n": 18}, {"outcome": "cut", "n": 9}]
     found = sentences(quality=[], scores=scores, outcomes=outcomes)
     said = "users had to clarify in 30% of 40 follow-ups in languages that are read"
     assert found == [
-        f"{said}; no rule recognises what 16 of them say",
+        f"{said}; no rule recognises what 12 of them say",
         "the last answer failed or never came in 10% of 20 conversations",
     ]
 
