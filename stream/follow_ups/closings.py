@@ -107,7 +107,7 @@ def without_closing(answer: str, within: int) -> str:
     if not (asks_to_leave(end) or asks_whether_it_helped(end)):
         return answer
     asked = answer.rpartition("?")[0] if "?" in end else answer.rstrip(" .!\n")
-    return asked[: 1 + max(map(asked.rfind, _STOPS))].rstrip() or answer
+    return asked[: 1 + max(map(asked.rfind, _STOPS))].rstrip(" \n¿") or answer
 
 
 def invites_correction(end: str) -> bool:
