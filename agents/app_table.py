@@ -24,7 +24,7 @@ class App(NamedTuple):
         """Import the factory."""
         return cast("Callable[[Any, Any], Any]", _import(self.factory))
 
-    def load_entry(self) -> Callable[[bytes, bytes], Any]:
+    def load_entry_check(self) -> Callable[[bytes, bytes], Any]:
         """Import what reads an entry of the state, and raises SchemaError for one that it cannot read."""
         return cast("Callable[[bytes, bytes], Any]", _import(self.entry))
 
@@ -35,14 +35,14 @@ def _import(name: str) -> Any:
 
 
 APPS: Mapping[str, App] = {
-    "score": App("turnsignal.agents.score:make_score_app", "turnsignal.stream.pipeline.processor:read_entry", port=0),
+    "score": App("turnsignal.agents.score:make_score_app", "turnsignal.stream.pipeline.processor:check_entry", port=0),
     "judge": App(
         "turnsignal.agents.judge:make_judge_app",
-        "turnsignal.stream.pipeline.docket_processor:read_entry",
+        "turnsignal.stream.pipeline.docket_processor:check_entry",
         port=2,
         for_judges=True,
     ),
-    "watch": App("turnsignal.agents.watch:make_watch_app", "turnsignal.stream.pipeline.series:read_entry", port=1),
+    "watch": App("turnsignal.agents.watch:make_watch_app", "turnsignal.stream.pipeline.series:check_entry", port=1),
 }
 
 

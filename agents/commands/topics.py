@@ -155,11 +155,12 @@ def _show_tables(settings: "Settings", described: "Sequence[Described]") -> None
 @click.option(
     "--drop-unreadable",
     is_flag=True,
-    help="Drop entries of the state that no version reads; of each, what was known of its conversation is gone.",
+    help="Drop entries of the state that no version reads, and what they knew: of a conversation (score), a series or"
+    " an incident (watch), a partition's budget and its calls under way (judge).",
 )
 def repair(app: str, *, to: str | None, partition: str | None, align: bool, drop_unreadable: bool) -> None:
     """Set an app's positions after a topic was recreated, expired or given partitions. Stop its workers first."""
-    from turnsignal.agents.worker.repair import align_partitions, drop_state
+    from turnsignal.agents.worker.repair import align_partitions, drop_unreadable_entries
     from turnsignal.agents.worker.repair import repair as set_positions
     from turnsignal.agents.worker.unreadable_state import show_key
 
@@ -168,7 +169,7 @@ def repair(app: str, *, to: str | None, partition: str | None, align: bool, drop
         raise click.UsageError(msg)
     settings = reach_settings()
     if drop_unreadable:
-        dropped = drop_state(settings, app)
+        dropped = drop_unreadable_entries(settings, app)
         for entry in dropped:
             click.echo(f"partition {entry.partition}: dropped {show_key(entry.key)}: {entry.wrong}")
         if not dropped:

@@ -34,7 +34,7 @@ from turnsignal.agents.worker.positions import (
 from turnsignal.agents.worker.restore import RestoredChangelog, restore_changelog
 from turnsignal.agents.worker.stores import make_store
 from turnsignal.agents.worker.transactions import TransactionWriter
-from turnsignal.agents.worker.unreadable_state import describe_unreadable, find_unreadable
+from turnsignal.agents.worker.unreadable_state import describe_unreadable_entries, find_unreadable
 from turnsignal.stream.errors import SchemaError, UnreadableStateError
 
 logger = logging.getLogger("turnsignal.assignment")
@@ -165,9 +165,12 @@ class Assignment:
         try:
             partition_processor = spec.make(number, store)
             applied = partition_processor.read_store()
-        except UnreadableStateError:
+        except UnreadableStateError as error:
             unreadable = find_unreadable(spec.name, store)
-            raise SchemaError(describe_unreadable(spec.name, spec.changelog, number, unreadable)) from None
+            msg = f"{spec.changelog}-{number}: {error}"
+            if unreadable:
+                msg = describe_unreadable_entries(spec.name, spec.changelog, number, unreadable)
+            raise SchemaError(msg) from None
         return _State(writer, partition_processor, restored, applied)
 
     def _check(

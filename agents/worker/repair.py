@@ -81,7 +81,7 @@ def repair(
     return [Repaired(old.topic, old.partition, old.committed, after) for old, after in changes]
 
 
-def drop_state(settings: Settings, app: str) -> list[DroppedEntry]:
+def drop_unreadable_entries(settings: Settings, app: str) -> list[DroppedEntry]:
     """Drop entries of an app's state that no version reads; returns them.
 
     Raises ConfigError when the group has members, SchemaError where a newer version wrote one.
@@ -90,8 +90,10 @@ def drop_state(settings: Settings, app: str) -> list[DroppedEntry]:
     _expect_empty(admin, settings, settings.app_id(app))
     changelog = changelog_of(settings, app)
     topics = topic_metadata(admin).topics
-    partitions = len(topics[changelog].partitions) if changelog in topics else 0
-    return drop_unreadable(settings, app, changelog, partitions)
+    if changelog not in topics:
+        msg = f"expected the topic {changelog}, which holds the state of {app}, got none: is TURNSIGNAL_PREFIX right?"
+        raise ConfigError(msg)
+    return drop_unreadable(settings, app, changelog, len(topics[changelog].partitions))
 
 
 def changelog_of(settings: Settings, app: str) -> str:

@@ -51,13 +51,13 @@ class DiskStore(MutableMapping[bytes, bytes]):
         return value
 
     def __setitem__(self, key: bytes, value: bytes) -> None:
-        if key not in self:
-            self._size += 1
+        is_new = key not in self
         try:
             self._db.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (key, value))
-        except sqlite3.Error as error:
+        except sqlite3.OperationalError as error:
             msg = f"TURNSIGNAL_STORE: expected room in {self._directory} for the state, got: {error}"
             raise TurnsignalError(msg) from None
+        self._size += is_new
 
     def __delitem__(self, key: bytes) -> None:
         if not self._db.execute("DELETE FROM state WHERE key = ?", (key,)).rowcount:

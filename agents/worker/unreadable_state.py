@@ -16,6 +16,7 @@ from turnsignal.agents.worker.restore import restore_changelog
 from turnsignal.stream.errors import SchemaError, TurnsignalError, UnreadableStateError
 from turnsignal.stream.text.visible import one_line
 
+_AT_ONCE = 10_000  #: tombstones on their way, of the 100,000 that a producer holds
 _SHOWN = 80  #: characters of a key
 
 
@@ -32,10 +33,10 @@ def find_unreadable(app: str, store: Mapping[bytes, bytes]) -> dict[bytes, Excep
 
     Raises SchemaError where a newer version wrote one: that one reads it.
     """
-    read, unreadable = find_app(app).load_entry(), dict[bytes, Exception]()
+    check, unreadable = find_app(app).load_entry_check(), dict[bytes, Exception]()
     for key, value in store.items():
         try:
-            read(key, value)
+            check(key, value)
         except UnreadableStateError as error:
             unreadable[key] = error
         except SchemaError:
@@ -45,7 +46,7 @@ def find_unreadable(app: str, store: Mapping[bytes, bytes]) -> dict[bytes, Excep
     return unreadable
 
 
-def describe_unreadable(app: str, changelog: str, partition: int, unreadable: Mapping[bytes, Exception]) -> str:
+def describe_unreadable_entries(app: str, changelog: str, partition: int, unreadable: Mapping[bytes, Exception]) -> str:
     """Say where the first of such entries stands, and what drops all of them."""
     key, error = next(iter(unreadable.items()))
     more = f" (and {len(unreadable) - 1:,} more)" if len(unreadable) > 1 else ""
@@ -73,12 +74,14 @@ def drop_unreadable(settings: Settings, app: str, changelog: str, partitions: in
     producer = Producer({**settings.confluent(), "acks": "all", "log_level": 0})
     refused: list[KafkaError] = []
 
-    def note(error: KafkaError | None, _: object) -> None:
+    def collect_refusal(error: KafkaError | None, _: object) -> None:
         if error is not None:
             refused.append(error)
 
-    for entry in dropped:
-        producer.produce(changelog, None, entry.key, entry.partition, on_delivery=note)
+    for at, entry in enumerate(dropped, 1):
+        producer.produce(changelog, None, entry.key, entry.partition, on_delivery=collect_refusal)
+        if at % _AT_ONCE == 0:
+            producer.flush(ADMIN_SECONDS)
     if producer.flush(ADMIN_SECONDS) or refused:
         msg = f"expected {changelog} to take tombstones, got: {refused[0].str() if refused else 'no answer'}"
         raise TurnsignalError(msg)

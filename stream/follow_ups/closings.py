@@ -16,11 +16,13 @@ from turnsignal.stream.text.patterns import Patterns, options
 
 _STOPS = ".!?¿\n"
 _PARTS = re.compile(f"[{_STOPS}]+")
+_STOP = re.compile(r"[!?¿\n]|(?<![\s.]\w)\.(?=\s|$)")
 _KINDS = ("helped", "more", "offer", "deal", "ending", "rating")
 _HELPED, _MORE, _OFFER, _DEAL, _ENDING, _RATING = range(len(_KINDS))
 #: one set of all, since a pass over a question takes as long as the search for one kind
 _QUESTIONS = Patterns(["|".join(TABLE["closing"][kind]) for kind in _KINDS], few=True)
 _INVITING = Patterns(["|".join(TABLE["closing"]["inviting"])], few=True)
+_REPLYING = Patterns(["|".join(TABLE["closing"]["replying"])], few=True)
 _CHECKING_IN = Patterns(["|".join(TABLE["closing"]["checking_in"])], few=True)
 _CHOICE = re2.compile("|".join(TABLE["closing"]["choice"]).encode(), options())
 _QUESTION = 120  #: characters that a question has at most
@@ -104,10 +106,20 @@ def without_closing(answer: str, within: int) -> str:
     ('Do you see it?', 'Press Reset. Do you see it?')
     """
     end = answer[-within:]
-    if not (asks_to_leave(end) or asks_whether_it_helped(end)):
+    asked = end.rpartition("?")[0] if "?" in end else end.rstrip(" .!\n")
+    last = asked[_begin_of_last(asked) :]
+    if not (asks_to_leave(end) or asks_whether_it_helped(end) or asks_for_more(f"{last}?")):
         return answer
-    asked = answer.rpartition("?")[0] if "?" in end else answer.rstrip(" .!\n")
-    return asked[: 1 + max(map(asked.rfind, _STOPS))].rstrip(" \n¿") or answer
+    return answer[: len(answer) - len(end) + len(asked) - len(last)].rstrip(" \n¿") or answer
+
+
+def replies_to_closing(follow_up: str) -> bool:
+    """Say whether a message, case-folded, has words of a reply to what an answer asks last ("nothing else", "not yet").
+
+    >>> replies_to_closing("no, there is nothing else"), replies_to_closing("there is no such menu")
+    (True, False)
+    """
+    return bool(_REPLYING.match(follow_up.encode("utf-8", "replace")))
 
 
 def invites_correction(end: str) -> bool:
@@ -142,4 +154,9 @@ def _last_question(end: str) -> _LastQuestion:
 
 def _last_part(text: str) -> str:
     """Return what stands behind the last stop."""
-    return text[1 + max(map(text.rfind, _STOPS)) :]
+    return text[_begin_of_last(text) :]
+
+
+def _begin_of_last(text: str) -> int:
+    """Return where the last sentence begins; a dot in a number, or behind one letter ("e.g. "), ends none."""
+    return max((stop.end() for stop in _STOP.finditer(text)), default=0)

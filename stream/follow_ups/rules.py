@@ -21,7 +21,7 @@ import re2
 
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.errors import ConfigError
-from turnsignal.stream.follow_ups.closings import without_closing
+from turnsignal.stream.follow_ups.closings import replies_to_closing, without_closing
 from turnsignal.stream.follow_ups.contexts import (
     CLOSING,
     HEAD,
@@ -88,8 +88,8 @@ class FollowUp(StrEnum):
 
 
 CLARIFICATIONS = frozenset(label for label in FollowUp if label.clarification)
-#: Readings that what a complaint says goes before, behind a question that an answer ends in: a word or two make them.
-_UNSURE = frozenset((FollowUp.OTHER, FollowUp.RELATED, FollowUp.NEW_TOPIC))
+#: Weak readings: a complaint that is found without the closing question overrides them.
+_WEAK = frozenset((FollowUp.OTHER, FollowUp.RELATED, FollowUp.NEW_TOPIC))
 DEFAULT_STRICT: Mapping[FollowUp, float] = {label: label.strict for label in FollowUp}
 DEFAULT_PRECISION: Mapping[FollowUp, float] = {label: label.precision for label in FollowUp}
 
@@ -133,11 +133,11 @@ class FollowUpReading:
 
 @dataclass(slots=True, frozen=True)
 class _Rule:
-    """One row of a table, with the reading that it gives; behind: whether it holds behind a closing question, too."""
+    """One row of a table, with the reading that it gives; despite_closing: whether a closing question hides it not."""
 
     holds: Callable[[Context], bool]
     reading: FollowUpReading
-    behind: bool = False
+    despite_closing: bool = False
 
 
 class _Table:
@@ -150,19 +150,23 @@ class _Table:
         self._patterns = _compiled(tuple(patterns))
         self._others = tuple(others)  # compiled with the first message that may need them: most traffic is English
 
-    def read(
-        self, follow_up: bytes, context: "Context", *, english: bool, behind: bool = False
-    ) -> FollowUpReading | None:
-        """Return the reading of the first row that matches and whose condition holds.
-
-        behind: look only at rows that hold behind what an answer asks beside what it answers.
-        """
-        places = self._patterns.match(follow_up)
+    def match(self, follow_up: bytes, *, english: bool) -> list[int]:
+        """Return the indices of the rows whose patterns match, in order."""
+        indices = self._patterns.match(follow_up)
         if not english and (others := _compiled(self._others).match(follow_up)):
-            places = sorted([*places, *others])
-        for place in places:
-            rule = self._rules[place]
-            if (rule.behind or not behind) and rule.holds(context):
+            return sorted([*indices, *others])
+        return indices
+
+    def read(
+        self, indices: Sequence[int], context: "Context", *, despite_closing: bool = False
+    ) -> FollowUpReading | None:
+        """Return the reading of the first row of those whose condition holds.
+
+        despite_closing: look only at rows that a closing question does not hide.
+        """
+        for index in indices:
+            rule = self._rules[index]
+            if (rule.despite_closing or not despite_closing) and rule.holds(context):
                 return rule.reading
         return None
 
@@ -226,16 +230,17 @@ class FollowUpRules:
         text = encode(follow_up)
         context = Context(follow_up, exchange, self._signs, self.failures)
         english = is_english(spoken)
-        reading = self._clarifying.read(text, context, english=english)
+        clarifying = self._clarifying.match(text, english=english)
+        reading = self._clarifying.read(clarifying, context)
         if reading is not None:
             return reading
         if _shouts(exchange.follow_up[:HEAD]) and not exchange.prompt[:HEAD].isupper():
             return self._shouted
         words = frozenset(spoken) - self._empty_words
         reading = self._repetition(follow_up, words, exchange, context)
-        reading = reading or self._continuing.read(text, context, english=english)
-        if reading is None or reading.label in _UNSURE:
-            reading = self._behind_closing(exchange, follow_up, text, english=english) or reading
+        reading = reading or self._continuing.read(self._continuing.match(text, english=english), context)
+        if clarifying and (reading is None or reading.label in _WEAK):
+            reading = self._despite_closing(exchange, follow_up, clarifying) or reading
         return reading or (self._unknown if self._may_read(spoken, exchange) else self._foreign)
 
     def _behind_oath(self, exchange: Exchange, spoken: Sequence[str]) -> FollowUpReading | None:
@@ -251,19 +256,17 @@ class FollowUpRules:
         asks = "?" in rest or spoken[1] in self._question_words
         return self._unknown if len(spoken) > _FEW_BEHIND and meant.strict is None and asks else None
 
-    def _behind_closing(
-        self, exchange: Exchange, follow_up: str, text: bytes, *, english: bool
-    ) -> FollowUpReading | None:
-        """Read what complains of the answer behind what that asks beside it ("Shall I also send the form?").
+    def _despite_closing(self, exchange: Exchange, follow_up: str, indices: Sequence[int]) -> FollowUpReading | None:
+        """Read a complaint of what an answer says although that ends in a closing question ("Shall I also send it?").
 
-        None where the answer asks nothing so, or the message says what one may reply to it.
+        indices: of the clarifying rows that match. None where the answer asks nothing so, or the message replies to it.
         """
         response = without_closing(exchange.response, TAIL)
-        if response == exchange.response:
+        if response == exchange.response or replies_to_closing(follow_up):
             return None
         without = Exchange(exchange.prompt, response, exchange.follow_up, exchange.before)
         context = Context(follow_up, without, self._signs, self.failures)
-        return self._clarifying.read(text, context, english=english, behind=True)
+        return self._clarifying.read(indices, context, despite_closing=True)
 
     def takes_leave(self, exchange: Exchange) -> bool:
         """Say whether `read` finds that a follow-up takes leave."""
@@ -381,7 +384,7 @@ class FollowUpRules:
                 reading = self.reading(label, row["says"], hint=hint, closes=closes, bare=bare)
             else:
                 reading = self._silent(Unscored.NO_SIGNAL, row["says"], closes=closes)
-            rules.append(_Rule(condition(row.get("when", "always")), reading, row.get("behind", False)))
+            rules.append(_Rule(condition(row.get("when", "always")), reading, row.get("despite_closing", False)))
         return _Table(**written, rules=rules)
 
 

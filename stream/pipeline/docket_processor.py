@@ -34,7 +34,7 @@ from turnsignal.stream.redaction import Redaction
 JUDGED, CACHED = "judged", "cached"  #: outcomes of a verdict with a value; without one it is the reason
 
 
-def read_entry(key: bytes, value: bytes) -> None:
+def check_entry(key: bytes, value: bytes) -> None:
     """Read an entry of the state; those beside the docket's are answers, any bytes. Raises SchemaError."""
     if key == STATE:
         decode_docket(value)

@@ -5,9 +5,9 @@ from typing import Any
 
 from turnsignal.stream.detection.incidents import Incidents
 from turnsignal.stream.detection.policy import AlertPolicy
-from turnsignal.stream.errors import UnreadableStateError
+from turnsignal.stream.errors import SchemaError, UnreadableStateError
 from turnsignal.stream.pipeline.batch_result import BatchResult
-from turnsignal.stream.records.regressions import OPENED, RAISED, Incident, read_incident
+from turnsignal.stream.records.regressions import OPENED, RAISED, SCHEMA, Incident, read_incident, schema_of
 from turnsignal.stream.records.wire import REGRESSIONS, OutputRecord
 
 KEPT = 200  #: incidents that are over and still shown
@@ -59,4 +59,6 @@ def _read(value: bytes) -> Incident:
     try:
         return read_incident(value)
     except ValueError as error:
+        if (schema := schema_of(value)) > SCHEMA:
+            raise SchemaError.newer("incident", SCHEMA, schema) from None
         raise UnreadableStateError(str(error)) from None

@@ -45,7 +45,7 @@ _ERASED = 10_000  #: conversations of which it is remembered that somebody asked
 _LEAST = 50  #: of them, and of records of `forget`, that are done even when turns have used up the allowance
 
 
-def read_entry(_key: bytes, value: bytes) -> None:
+def check_entry(_key: bytes, value: bytes) -> None:
     """Read an entry of the state whole. Raises SchemaError, or what msgspec raises, where that cannot be done."""
     restore(value)
 

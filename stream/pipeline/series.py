@@ -39,7 +39,7 @@ _SWEEP = 10  # series that one record forgets at most
 _STATE = 2_000  # bytes of a series' state, about: those of a batch are only spelled at its end
 
 
-def read_entry(key: bytes, value: bytes) -> None:
+def check_entry(key: bytes, value: bytes) -> None:
     """Read an entry of the state, a series or an incident. Raises SchemaError where that cannot be done."""
     if IncidentLog.holds(key):
         IncidentLog.describe(value)

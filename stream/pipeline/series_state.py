@@ -111,6 +111,9 @@ def restore_series(value: bytes) -> Series:
 def _restore_json(value: bytes) -> Series:
     """Read version 1."""
     version, *data = orjson.loads(value)
+    if not isinstance(version, int) or version < 1:
+        msg = f"expected 1 as the first of its items, got {version!r}"
+        raise ValueError(msg)
     if version != 1:
         raise SchemaError.newer("series", VERSION, version)
     assistant, scorer, offset, rows = data

@@ -104,7 +104,22 @@ class Incident(msgspec.Struct, tag_field="schema", tag=SCHEMA):
         return content
 
 
+class _IncidentHead(msgspec.Struct):
+    """What a record of any schema has."""
+
+    schema: int
+
+
 _decode = msgspec.json.Decoder(Incident).decode
+_decode_head = msgspec.json.Decoder(_IncidentHead).decode
+
+
+def schema_of(value: bytes) -> int:
+    """Return the schema of a record, of whatever version; 0 where it has none."""
+    try:
+        return _decode_head(value).schema
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return 0
 
 
 def read_incident(value: bytes) -> Incident:

@@ -23,7 +23,7 @@ def closing_habit(names: Sequence[str], before: ReleaseTotals, after: ReleaseTot
 
     names: of figures, in the order of the totals. Where both ask as often, users who reply less say something.
     """
-    of_follow_ups = of_conversations = most_replies = 0.0
+    of_follow_ups = of_conversations = most_replies = helped = 0.0
     why, more, notes = "", True, []
     for kind, was, became in zip(REPLIES, _questions_asked(names, before), _questions_asked(names, after), strict=True):
         if (most := max(was.asking, became.asking)) > 0:
@@ -35,12 +35,15 @@ def closing_habit(names: Sequence[str], before: ReleaseTotals, after: ReleaseTot
             of_follow_ups += new * max(was.of_follow_ups, became.of_follow_ups)
             replies = new * max(was.of_conversations, became.of_conversations)
             of_conversations += replies
+            helped += replies if kind == REPLIES[0] else 0.0
             if replies > most_replies:
                 most_replies, more = replies, change > 0
                 why = asking
     unanswered = max(totals.outcomes[UNANSWERED] / max(1, totals.outcomes.total()) for totals in (before, after))
     note = "; ".join(notes)
-    return ClosingHabit(of_follow_ups, of_conversations, why, more=more, unanswered=unanswered, note=note)
+    return ClosingHabit(
+        of_follow_ups, of_conversations, why, more=more, unanswered=unanswered, note=note, helped=helped
+    )
 
 
 def _questions_asked(names: Sequence[str], totals: ReleaseTotals) -> list[_QuestionsAsked]:

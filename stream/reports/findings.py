@@ -116,7 +116,9 @@ def _compare(summary: Mapping[str, Any]) -> Iterator[Finding]:
                 continue  # over all, fewer are kept; the check that rose stands in the table
             behind = moved[theme, change, way]
             phrase = theme.phrase(way, judged=change != CHANGED)
-            is_labelled = theme is RANKING and retrieval_fails_more(summary, before, after)
+            is_labelled = theme is RANKING and retrieval_fails_more(
+                summary, before, after, {entry["assistant"] for entry in behind}
+            )
             sentence = _sentence(after, phrase, theme, change, behind, len(rows), checks, is_labelled=is_labelled)
             yield Finding(change, sentence, tuple(behind))
 
@@ -202,7 +204,7 @@ def _sentence(
     others = [checks.get(name, name) for name in names if name != headline]
     beside = f"; also {listed(others[:_CHECKS_NAMED], len(others))}" if theme is INSTRUCTIONS and others else ""
     why = f", {shown[0]['why']}" if change == CHANGED and "why" in shown[0] else ""
-    if theme is not RANKING or parse_name(headline).params.get("on") != "truth":
+    if theme is not RANKING or all(parse_name(name).params.get("on") != "truth" for name in names):
         beyond = {BETTER: theme.rests_on, WORSE: "" if is_labelled else theme.or_else}.get(change)
         why += f", {beyond}" if beyond else ""
     shown = [{**entry, **_shown(entry)} for entry in shown]

@@ -170,7 +170,7 @@ class ReleasePair:
             thanked[0] <= min(_FEWEST_THANKS, _HARDLY * thanked[1]),
             mine.length_beside(theirs),
             mine.replaced(theirs),
-            habit.of_conversations,
+            habit.helped,
         )
         changes = record_changes(differences, beside, known)
         unheard = differences.pop(UNHEARD, None)

@@ -1,7 +1,7 @@
 """Where to work: which instructions are broken most, and which part of the system the diagnosis names, as sentences."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
 from turnsignal.stream.conversations.asked_labels import MOST
@@ -66,21 +66,32 @@ def _kept_by_version(summary: Mapping[str, Any], check: str) -> dict[str, Counte
     return kept
 
 
-def retrieval_fails_more(summary: Mapping[str, Any], before: str | None, after: str | None) -> bool:
-    """Say whether labels know that searches find less since a release; citations cannot tell that from what cites."""
-    by_version, _ = _failing_stages(summary)
-    was, now = (
-        of[AnswerStage.RETRIEVAL] / of.total() if (of := by_version.get(version or "-")) else None
-        for version in (before, after)
-    )
-    return was is not None and now is not None and now >= was + _MOVED
+def retrieval_fails_more(
+    summary: Mapping[str, Any], before: str | None, after: str | None, assistants: Collection[str]
+) -> bool:
+    """Say whether labels of these assistants know that searches find less since a release.
+
+    Citations cannot tell that from answers that cite the wrong ones of what is found.
+    """
+    by_version, _ = _failing_stages(summary, assistants)
+    was, now = (by_version.get(version or "-", Counter[str]()) for version in (before, after))
+    if min(was.total(), now.total()) < _ENOUGH:
+        return False
+    return now[AnswerStage.RETRIEVAL] / now.total() >= was[AnswerStage.RETRIEVAL] / was.total() + _MOVED
 
 
-def _failing_stages(summary: Mapping[str, Any]) -> tuple[dict[str, Counter[str]], int]:
-    """Count labelled answers by release and the stage at which they first fail, and those of which it is not known."""
+def _failing_stages(
+    summary: Mapping[str, Any], assistants: Collection[str] = ()
+) -> tuple[dict[str, Counter[str]], int]:
+    """Count labelled answers by release and the stage at which they first fail, and those of which it is not known.
+
+    assistants: whose answers count; all of them where none is named.
+    """
     by_version: dict[str, Counter[str]] = {}
     bare, unlogged = releases_without_documents(summary), 0
     for row in summary.get("failing_stages", ()):
+        if assistants and row.get("assistant") not in assistants:
+            continue
         if row["stage"] == AnswerStage.RETRIEVAL and (row.get("assistant"), row["version"]) in bare:
             unlogged += row["n"]
             continue

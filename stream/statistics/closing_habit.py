@@ -26,7 +26,8 @@ class ClosingHabit(NamedTuple):
 
     of_follow_ups, of_conversations: of so many of these; why: how many answers of each ask; more: whether it is the
     later one that asks more; unanswered: share of conversations that end so, of the release with more of them; note:
-    what is said of it wherever it changed much, "" elsewhere.
+    what is said of it wherever it changed much, "" elsewhere; helped: replies to whether it helped, per conversation,
+    of the release that asks it more.
     """
 
     of_follow_ups: float = 0.0
@@ -35,6 +36,7 @@ class ClosingHabit(NamedTuple):
     more: bool = True
     unanswered: float = 0.0
     note: str = ""
+    helped: float = 0.0
 
     def accounts_for(self, name: str, delta: Difference) -> bool:
         """Say whether a figure may have moved as far as that by replies that came, or that no longer come.

@@ -93,7 +93,8 @@ class Circumstances(NamedTuple):
     clarified: share of follow-ups that ask to clarify, of the side with more; cut: by how much more of the first
     answers are cut off at one length; ranked: figures that depend on the order of documents; unthanked: hardly
     anybody thanks on one of both sides; length: how many times as long first answers are; replaced: documents
-    of before in whose place others come; replies: bare ones to what answers of one side ask last, per conversation.
+    of before in whose place others come; replies: bare ones to whether it helped, per conversation, of the side that
+    asks that more.
     """
 
     words: float = 0.0
@@ -437,6 +438,6 @@ def _invited(deltas: Mapping[str, Difference], beside: Mapping[str, Difference],
     if invites is None or silent is None or invites.value * silent.value >= 0:
         return None
     why = f"{abs(invites.value):.0%} {more(invites)} answers ask whether they helped, or to be told what is wrong"
-    heard = max(0.0, min(abs(silent.value), abs(invites.value)) - replies)
-    most = dict.fromkeys((*BY_USERS, *BY_CONVERSATION), _OF_INVITED * heard)
+    other_messages = max(0.0, min(abs(silent.value), abs(invites.value)) - replies)
+    most = dict.fromkeys((*BY_USERS, *BY_CONVERSATION), _OF_INVITED * other_messages)
     return RecordChange(why, most, by_chance=True)

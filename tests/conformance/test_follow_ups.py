@@ -112,7 +112,12 @@ def test_every_row_of_the_table_is_complete() -> None:
         assert FollowUp(row["label"])
         assert row["says"].startswith("The ")
         assert row["says"].endswith(".")
-        assert set(row) <= {"label", "when", "hint", "closes", "bare", "signal", "says", "patterns", "others"}
+        assert set(row) <= {
+            *("label", "when", "hint", "closes", "bare", "signal", "says"),
+            "despite_closing",
+            "patterns",
+            "others",
+        }
         assert row["patterns"]
 
 
@@ -141,7 +146,7 @@ def test_no_row_recognises_what_says_nothing(row: dict[str, Any]) -> None:
     """A row that matches "Asdf" matches everything: all messages were thanks once, by a row without patterns."""
     alone = RULES._table([row | {"when": "always"}], TABLE["words"])
     context = Context("asdf", Exchange("How do I pay?", "Open the invoice.", "Asdf"), RULES._signs, RULES.failures)
-    reading = alone.read(b"asdf", context, english=False)
+    reading = alone.read(alone.match(b"asdf", english=False), context)
     assert reading is None or reading.unscored is Unscored.NO_SIGNAL
 
 

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from turnsignal.agents.app_table import APPS
-from turnsignal.agents.worker.unreadable_state import describe_unreadable, find_unreadable
+from turnsignal.agents.worker.unreadable_state import describe_unreadable_entries, find_unreadable
 from turnsignal.stream.conversations.state import VERSION, Conversation
 from turnsignal.stream.errors import SchemaError
 from turnsignal.stream.judging.docket_state import STATE, StoredDocket
@@ -25,7 +25,7 @@ def test_what_no_version_reads_is_named_beside_what_is_read(app: str, damage: by
     assert find_unreadable(app, {key: value}) == {}
     unreadable = find_unreadable(app, {key: damage})
     assert list(unreadable) == [key]
-    said = describe_unreadable(app, "t-changelog", 3, unreadable)
+    said = describe_unreadable_entries(app, "t-changelog", 3, unreadable)
     assert said.startswith(f"t-changelog-3, key {key.decode()!r}: expected ")
     assert f"`turnsignal topics repair {app} --drop-unreadable`" in said
 
@@ -36,10 +36,18 @@ def test_an_incident_that_no_version_reads_is_named() -> None:
 
 def test_how_many_there_are_is_said() -> None:
     unreadable = find_unreadable("score", {b"c-%d" % n: b"{" for n in range(1_200)})
-    assert "key 'c-0' (and 1,199 more): expected" in describe_unreadable("score", "t", 0, unreadable)
+    assert "key 'c-0' (and 1,199 more): expected" in describe_unreadable_entries("score", "t", 0, unreadable)
 
 
-def test_what_a_newer_version_wrote_is_not_taken_for_damaged() -> None:
-    newer = msgspec.msgpack.encode([VERSION + 1, 0.0, 0.0, 0])
+@pytest.mark.parametrize(
+    ("app", "key", "newer"),
+    [
+        ("score", b"c-2", msgspec.msgpack.encode([VERSION + 1, 0.0, 0.0, 0])),
+        ("watch", b"a|nDCG@5", msgspec.msgpack.encode([99, 7])),
+        ("watch", b"incident:x", b'{"schema":99,"id":"x"}'),
+        ("judge", STATE, msgspec.msgpack.encode([99, 7])),
+    ],
+)
+def test_what_a_newer_version_wrote_is_not_taken_for_damaged(app: str, key: bytes, newer: bytes) -> None:
     with pytest.raises(SchemaError, match="a newer turnsignal wrote it"):
-        find_unreadable("score", {b"c-1": b"damaged", b"c-2": newer})
+        find_unreadable(app, {**dict([GOOD[app]]), key: newer})

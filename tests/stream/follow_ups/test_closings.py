@@ -10,6 +10,7 @@ from turnsignal.stream.follow_ups.closings import (
     ends_asking,
     invites_correction,
     offers,
+    without_closing,
 )
 from turnsignal.stream.follow_ups.rules import FollowUp, FollowUpReading, FollowUpRules
 from turnsignal.stream.records.scores import Unscored
@@ -269,6 +270,34 @@ def test_a_complaint_is_one_whatever_is_asked_beside_the_answer(question: str) -
     complaints, replies = BEHIND[question]
     assert [said for said in complaints if not read(said, question).clarification] == []
     assert [said for said in replies if read(said, question).clarification] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "replies"),
+    [
+        ("Is there anything else?", ("There's nothing else", "There are no other issues", "nein, da ist nichts mehr")),
+        (
+            "Shall I send it?",
+            ("I don't see why not", "not there yet, maybe later", "non c'è fretta", "er is geen haast"),
+        ),
+        ("Shall I send it?", ("il n'y a pas de souci", "ainda não", "no está mal", "nein ich sehe keinen Grund")),
+    ],
+)
+def test_who_needs_no_more_or_not_yet_replies_to_the_question(question: str, replies: tuple[str, ...]) -> None:
+    assert [said for said in replies if read(said, question).clarification] == []
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        *("Let me know if you need anything else.", "Happy to help with anything else."),
+        *("Would you like help with Python 3.11 too?", "Shall I send it e.g. by mail?"),
+        "Soll ich Ihnen z. B. das Formular zeigen?",
+    ],
+)
+def test_every_kind_of_closing_is_left_out(closing: str) -> None:
+    assert without_closing(f"{STEPS} {closing}", 160) == STEPS
+    assert read("there is no such menu", closing).clarification
 
 
 def test_a_question_that_is_the_answer_is_no_question_beside_it() -> None:

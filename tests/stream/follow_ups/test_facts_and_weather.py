@@ -111,7 +111,7 @@ def test_what_does_not_help_is_a_complaint(text: str) -> None:
         *(
             "the new prices are a rip-off",
             "20% more for the same thing, are you kidding",
-            "after this price hike i'm off",
+            "we'll look around after this price hike",
         ),
         *("why did my bill go up again, this is outrageous", "the price increase is ridiculous btw"),
         *("schon wieder eine Beitragserhöhung, das ist eine Frechheit", "der neue Zusatzbeitrag ist Abzocke"),
@@ -186,7 +186,60 @@ def test_who_wants_it_shorter_wants_another_form(text: str) -> None:
     [
         *("the fee is ridiculous and you did not answer my question", "that price is wrong", "the prices are outdated"),
         *("dann kündige ich eben", "ich kündige"),
+        *("why did the price go up? you said it stays the same", "10% more? that's wrong, it is 5%"),
+        *("more for less? that's not what I asked", "after that price increase you gave me the wrong number"),
+        *("wieder eine Preiserhöhung, das stimmt aber nicht", "han subido el precio, tu dato está mal"),
+        *("encore une hausse des prix, mais votre chiffre est faux", "ancora aumento, ma la cifra è sbagliata"),
     ],
 )
 def test_a_price_that_is_wrong_and_who_leaves_are_no_talk_of_the_world(text: str) -> None:
+    assert reading(text).clarification
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "ya lo intenté y funciona",
+            "già provato, funziona",
+            "habe ich schon getestet, klappt",
+            "al geprobeerd en het werkt",
+        ),
+        *("can you give an answer to another question?", "that answered a question i've had for ages"),
+        *("what's a placeholder in sql", "is anyone there on sundays?", "hay alguien ahí por la noche en recepción?"),
+        *("pregunté por el parking y me dijeron que sí, ¿cuánto cuesta?", "das ist meine frage gewesen danke"),
+        *(
+            "c'est juste ma question, merci pour la réponse",
+            "e la risposta arriva per mail?",
+            "et ensuite je fais quoi ?",
+        ),
+    ],
+)
+def test_what_only_sounds_like_a_complaint_is_none(text: str) -> None:
+    assert not reading(text).clarification
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "what has billing to do with it?",
+            "the link goes nowhere",
+            "that's just my question again",
+            "and the answer?",
+        ),
+        *("so you can't tell me?", "what are you for then", "seriously? it's a simple question", "404 on that link"),
+        *("Nach Brillen habe ich nicht gefragt", "das gilt doch seit Januar nicht mehr", "der Link führt ins Leere"),
+        *("der Artikel handelt von etwas anderem", "ihr text bricht ab", "Sie wiederholen nur meine Frage"),
+        *("und dafür gibt es den Chat?", "wozu sind Sie dann da", "bei mir stehen nur geschweifte Klammern"),
+        *(
+            "esa información es antigua",
+            "en la fuente no pone nada de eso",
+            "repites lo que he dicho",
+            "¿y la respuesta?",
+        ),
+        *("¿entonces para qué sirve este chat?", "es una pregunta sencilla", "eso ya me lo has preguntado"),
+    ],
+)
+def test_what_english_german_and_spanish_users_object_to_is_read(text: str) -> None:
     assert reading(text).clarification

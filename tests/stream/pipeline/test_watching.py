@@ -299,5 +299,5 @@ def test_a_series_that_is_forgotten_closes_its_part_of_an_incident() -> None:
 
 
 def test_an_incident_of_a_newer_turnsignal_is_refused() -> None:
-    with pytest.raises(SchemaError, match="expected an incident of schema 1"):
+    with pytest.raises(SchemaError, match="incident state of version 1 or older, got 2: a newer"):
         watching({b"incident:1": b'{"schema": 2}'})

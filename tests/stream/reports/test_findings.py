@@ -249,11 +249,20 @@ def test_known_documents_tell_what_is_found_from_what_is_cited() -> None:
 
 
 def test_labels_tell_what_is_found_from_what_is_cited() -> None:
-    stages = [
-        {"version": version, "stage": stage, "n": n}
-        for version, stage, n in (("v2", "none", 9), ("v2", "retrieval", 1), ("v3", "none", 5), ("v3", "retrieval", 5))
+    stages: list[dict[str, Any]] = [
+        {"assistant": "a", "version": version, "stage": stage, "n": n}
+        for version, stage, n in (
+            ("v2", "none", 90),
+            ("v2", "retrieval", 9),
+            ("v3", "none", 50),
+            ("v3", "retrieval", 50),
+        )
     ]
     worse = compared("a", **{"nDCG@5": delta(-0.5)})
+    few = [{**row, "n": row["n"] // 9} for row in stages]
+    others = [{**row, "assistant": "b"} for row in stages]
+    for says_nothing in (few, others):
+        assert sentences(worse, failing_stages=says_nothing)[0].endswith(OR_CITES)
     assert not sentences(worse, failing_stages=stages)[0].endswith(OR_CITES)
     stages[3]["stage"] = "generation"
     assert sentences(worse, failing_stages=stages)[0].endswith(OR_CITES)
