@@ -35,7 +35,7 @@ from turnsignal.agents.worker.restore import RestoredChangelog, restore_changelo
 from turnsignal.agents.worker.stores import make_store
 from turnsignal.agents.worker.transactions import TransactionWriter
 from turnsignal.agents.worker.unreadable_state import describe_unreadable_entries, find_unreadable
-from turnsignal.stream.errors import SchemaError, UnreadableStateError
+from turnsignal.stream.errors import SchemaError
 
 logger = logging.getLogger("turnsignal.assignment")
 
@@ -165,12 +165,11 @@ class Assignment:
         try:
             partition_processor = spec.make(number, store)
             applied = partition_processor.read_store()
-        except UnreadableStateError as error:
+        except Exception:
             unreadable = find_unreadable(spec.name, store)
-            msg = f"{spec.changelog}-{number}: {error}"
-            if unreadable:
-                msg = describe_unreadable_entries(spec.name, spec.changelog, number, unreadable)
-            raise SchemaError(msg) from None
+            if not unreadable:
+                raise
+            raise SchemaError(describe_unreadable_entries(spec.name, spec.changelog, number, unreadable)) from None
         return _State(writer, partition_processor, restored, applied)
 
     def _check(
