@@ -22,7 +22,7 @@ from turnsignal.agents.files.journal import Journal
 from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.kafka.sending import Sender
 from turnsignal.agents.settings import Settings
-from turnsignal.stream.errors import ConfigError, Refused
+from turnsignal.stream.errors import ConfigError, Refused, TurnsignalError
 from turnsignal.stream.records.feedback import decode_feedback
 from turnsignal.stream.records.turns import decode_turn
 from turnsignal.stream.replay import Indexer, Recorded
@@ -215,8 +215,14 @@ def produce_files(
             (second if is_feedback else sender).send(record, key, record.value)
             if number % 256 == 0 or speed is not None:
                 sending(number, total)
-        sender.flush()
-        second.flush()
+        try:
+            sender.flush()
+            second.flush()
+        except TurnsignalError as error:
+            how = "the same command goes on" if journal is not None else "begun with --resume, it could go on from here"
+            stop = "" if str(error).endswith("?") else "."
+            msg = f"{error}{stop} So far {sender.sent:,} records were taken; {how}"
+            raise TurnsignalError(msg) from None
     if journal is not None:
         journal.finish_run()
     sending(total, total)
