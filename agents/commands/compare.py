@@ -151,6 +151,7 @@ def _sides(
     paths: tuple[Path, ...], suites: tuple[Path, ...], out: Path, how: "HowToRead", *, whole: bool
 ) -> tuple["ReplayResult", "ReplayResult", tuple[str, str]]:
     """Return both replays and what to call them; files are replayed under both suites."""
+    from turnsignal.agents.replaying.comparing import score_alike
     from turnsignal.agents.replaying.result import read_result
 
     directories = [path.is_dir() for path in paths]
@@ -169,7 +170,7 @@ def _sides(
         names = [str(suite) for suite in suites]
     parts = zip(suites, ("before", "after"), strict=True)
     results = [_replay(paths, suite, out / part, how, whole=whole) for suite, part in parts]
-    if len({result.summary["suite"]["fingerprint"] for result in results}) == 1:
+    if score_alike(*results):
         click.echo(f"{suites[0]} and {suites[1]} score alike (same fingerprint): nothing can differ", err=True)
     return results[0], results[1], (names[0], names[1])
 

@@ -141,7 +141,7 @@ def _show_tables(settings: "Settings", described: "Sequence[Described]") -> None
 
 
 @topics.command(
-    short_help="Set an app's positions; stop its workers first.",
+    short_help="Set an app's positions, or drop damaged state; stop its workers first.",
     epilog="Example: turnsignal topics repair score --to earliest",
 )
 @APP
@@ -159,8 +159,12 @@ def _show_tables(settings: "Settings", described: "Sequence[Described]") -> None
     " an incident (watch), a partition's budget and its calls under way (judge).",
 )
 def repair(app: str, *, to: str | None, partition: str | None, align: bool, drop_unreadable: bool) -> None:
-    """Set an app's positions after a topic was recreated, expired or given partitions. Stop its workers first."""
-    from turnsignal.agents.worker.repair import align_partitions, drop_unreadable_entries
+    """Set an app's positions after a topic was recreated, expired or given partitions, or drop state that is damaged.
+
+    Stop its workers first.
+    """
+    from turnsignal.agents.worker.repair import align_partitions
+    from turnsignal.agents.worker.repair import drop_unreadable as drop
     from turnsignal.agents.worker.repair import repair as set_positions
     from turnsignal.agents.worker.unreadable_state import show_key
 
@@ -169,7 +173,7 @@ def repair(app: str, *, to: str | None, partition: str | None, align: bool, drop
         raise click.UsageError(msg)
     settings = reach_settings()
     if drop_unreadable:
-        dropped = drop_unreadable_entries(settings, app)
+        dropped = drop(settings, app)
         for entry in dropped:
             click.echo(f"partition {entry.partition}: dropped {show_key(entry.key)}: {entry.wrong}")
         if not dropped:

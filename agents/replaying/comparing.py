@@ -35,7 +35,7 @@ def compare_results(
     that only one of them has.
     """
     checks = [{row["check"] for row in result.summary["review"]} for result in (before, after)]
-    scores = PairedScores(same_suite=_same_suite(before, after), same_checks=checks[0] == checks[1])
+    scores = PairedScores(same_suite=score_alike(before, after), same_checks=checks[0] == checks[1])
     sides = [_Side(result.directory / FILES[SCORES]) for result in (before, after)]
     for number, pair in enumerate(pair_rows(*sides), 1):
         scores.add(*pair)
@@ -69,7 +69,7 @@ def compare_systems(
         raise TurnsignalError(msg)
     systems = []
     paired = ([mine for _, mine, _ in pairs.pairs], [theirs for _, _, theirs in pairs.pairs])
-    same_suite = _same_suite(before, after)
+    same_suite = score_alike(before, after)
     checks = [row["check"] for row in before.summary["review"]] if same_suite else []
     for conversations, cases, result in zip(paired, read, (before, after), strict=True):
         known = (cases.answers.by_conversation, result.summary["relevancy"], checks)
@@ -87,7 +87,8 @@ def count_cut(result: ReplayResult) -> int:
         return sum(_CUT in line for line in file)
 
 
-def _same_suite(before: ReplayResult, after: ReplayResult) -> bool:
+def score_alike(before: ReplayResult, after: ReplayResult) -> bool:
+    """Say whether two replays were scored by the same suite, by its fingerprint."""
     return bool(before.summary["suite"]["fingerprint"] == after.summary["suite"]["fingerprint"])
 
 

@@ -25,7 +25,7 @@ from turnsignal.stream.errors import TurnsignalError
 logger = logging.getLogger("turnsignal.progress")
 
 _STANDS = 30.0  #: seconds that a position may stand while there is more to read, before it is said
-_LOOKS = 2  #: in a row, without a topic, until that is said: a broker that comes back learns of them bit by bit
+_LOOKS = 2  #: in a row that find nobody, or no topic, until that counts: a broker that comes back learns bit by bit
 _ASK = 3.0  #: seconds that a question to the broker may take
 
 
@@ -121,7 +121,7 @@ class Progress:
             self._nobody = 0
             return False
         self._nobody += 1
-        return self._nobody > 1
+        return self._nobody >= _LOOKS
 
     def _note_absent(self, absent: Sequence[str]) -> None:
         """Say of topics that are gone that they are, once; at the second look, as a broker that comes back learns."""

@@ -1,8 +1,8 @@
-"""Repair: set positions and partition counts right after a worker refused to go on, while no worker runs."""
+"""Repair: set positions, partition counts and state right after a worker refused to go on, while no worker runs."""
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 from confluent_kafka import (
     ConsumerGroupState,
@@ -20,8 +20,21 @@ from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.checkpoints import Checkpoint, checkpoint_record
 from turnsignal.agents.worker.positions import Position, encode_commit_metadata, read_positions
 from turnsignal.agents.worker.restore import restore_changelog
-from turnsignal.agents.worker.unreadable_state import DroppedEntry, drop_unreadable
+from turnsignal.agents.worker.unreadable_state import find_unreadable
 from turnsignal.stream.errors import ConfigError, TurnsignalError
+
+_AT_ONCE = 10_000  #: records on their way, of the 100,000 that a producer holds
+
+#: partition, key, value and headers of what is written
+_Record = tuple[int, bytes, bytes | None, list[tuple[str, bytes]] | None]
+
+
+class DroppedEntry(NamedTuple):
+    """An entry of the state that was dropped: the partition and key where it stood, and what was wrong with it."""
+
+    partition: int
+    key: bytes
+    wrong: Exception
 
 
 class Repaired(NamedTuple):
@@ -81,10 +94,10 @@ def repair(
     return [Repaired(old.topic, old.partition, old.committed, after) for old, after in changes]
 
 
-def drop_unreadable_entries(settings: Settings, app: str) -> list[DroppedEntry]:
-    """Drop entries of an app's state that no version reads; returns them.
+def drop_unreadable(settings: Settings, app: str) -> list[DroppedEntry]:
+    """Write tombstones over the entries of an app's state that no version reads; returns them.
 
-    Raises ConfigError when the group has members, SchemaError where a newer version wrote one.
+    Raises ConfigError when the group has members, or there is no state; SchemaError where a newer version wrote one.
     """
     admin = AdminClient({**settings.confluent(), "log_level": 0})
     _expect_empty(admin, settings, settings.app_id(app))
@@ -93,7 +106,14 @@ def drop_unreadable_entries(settings: Settings, app: str) -> list[DroppedEntry]:
     if changelog not in topics:
         msg = f"expected the topic {changelog}, which holds the state of {app}, got none: is TURNSIGNAL_PREFIX right?"
         raise ConfigError(msg)
-    return drop_unreadable(settings, app, changelog, len(topics[changelog].partitions))
+    dropped: list[DroppedEntry] = []
+    for number in topics[changelog].partitions:
+        store: dict[bytes, bytes] = {}
+        restore_changelog(settings.confluent(), changelog, number, store)
+        dropped += [DroppedEntry(number, key, error) for key, error in find_unreadable(app, store).items()]
+    tombstones = [(entry.partition, entry.key, None, None) for entry in dropped]
+    _write(Producer(_writing(settings)), changelog, tombstones, "tombstones")
+    return dropped
 
 
 def changelog_of(settings: Settings, app: str) -> str:
@@ -120,14 +140,14 @@ def _write_checkpoints(
 ) -> None:
     """Have the changelog agree with positions that are about to be set."""
     after = {(old.topic, old.partition): to for old, to in changes}
-    producer = Producer({**settings.confluent(), "acks": "all", "log_level": 0})
-    refused: list[KafkaError] = []
+    producer = Producer(_writing(settings))
     numbers, end = sorted({old.partition for old, _ in changes}), time.monotonic() + ADMIN_SECONDS
     # A partition that was added just now may not be known everywhere yet, and what is sent to it would be refused.
     while numbers and len(producer.list_topics(changelog, ADMIN_SECONDS).topics[changelog].partitions) <= numbers[-1]:
         if time.monotonic() > end:
             break
         time.sleep(0.1)
+    records: list[_Record] = []
     for number in numbers:
         here = [position for position in standing if position.partition == number]
         positions = {p.topic: after.get((p.topic, number), p.committed) for p in here}
@@ -135,17 +155,28 @@ def _write_checkpoints(
             positions={topic: at for topic, at in positions.items() if at is not None},
             ids={p.topic: p.topic_id for p in here} | {changelog: changelog_id},
         )
-        key, value, headers = checkpoint_record(checkpoint)
-        producer.produce(
-            changelog,
-            value,
-            key,
-            number,
-            headers=headers,
-            on_delivery=lambda error, _: refused.append(error) if error is not None else None,
-        )
+        records.append((number, *checkpoint_record(checkpoint)))
+    _write(producer, changelog, records, "the new positions")
+
+
+def _writing(settings: Settings) -> dict[str, Any]:
+    return {**settings.confluent(), "acks": "all", "log_level": 0}
+
+
+def _write(producer: Producer, changelog: str, records: Iterable[_Record], what: str) -> None:
+    """Write records, and wait until the broker has taken each. what: they are, in words."""
+    refused: list[KafkaError] = []
+
+    def collect_refusal(error: KafkaError | None, _: object) -> None:
+        if error is not None:
+            refused.append(error)
+
+    for at, (number, key, value, headers) in enumerate(records, 1):
+        producer.produce(changelog, value, key, number, headers=headers, on_delivery=collect_refusal)
+        if at % _AT_ONCE == 0:
+            producer.flush(ADMIN_SECONDS)
     if producer.flush(ADMIN_SECONDS) or refused:
-        msg = f"expected {changelog} to take the new positions, got: {refused[0].str() if refused else 'no answer'}"
+        msg = f"expected {changelog} to take {what}, got: {refused[0].str() if refused else 'no answer'}"
         raise TurnsignalError(msg)
 
 

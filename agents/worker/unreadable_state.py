@@ -1,31 +1,16 @@
-"""Unreadable state: entries that read as those of no version, found by name, and dropped where an operator says so.
+"""Unreadable state: entries that read as those of no version; `agents.worker.repair` drops them where somebody says so.
 
 They are damaged, or another program's. A worker goes no further beside one: dropped in silence, a conversation would be
 scored as if it had just begun.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
-
-from confluent_kafka import KafkaError, Producer
 
 from turnsignal.agents.app_table import find_app
-from turnsignal.agents.kafka.topics import ADMIN_SECONDS
-from turnsignal.agents.settings import Settings
-from turnsignal.agents.worker.restore import restore_changelog
-from turnsignal.stream.errors import SchemaError, TurnsignalError, UnreadableStateError
+from turnsignal.stream.errors import SchemaError, UnreadableStateError
 from turnsignal.stream.text.visible import one_line
 
-_AT_ONCE = 10_000  #: tombstones on their way, of the 100,000 that a producer holds
 _SHOWN = 80  #: characters of a key
-
-
-class DroppedEntry(NamedTuple):
-    """An entry that was dropped: the partition and key where it stood, and what was wrong with it."""
-
-    partition: int
-    key: bytes
-    wrong: Exception
 
 
 def find_unreadable(app: str, store: Mapping[bytes, bytes]) -> dict[bytes, Exception]:
@@ -37,11 +22,9 @@ def find_unreadable(app: str, store: Mapping[bytes, bytes]) -> dict[bytes, Excep
     for key, value in store.items():
         try:
             check(key, value)
-        except UnreadableStateError as error:
-            unreadable[key] = error
-        except SchemaError:
-            raise
         except Exception as error:
+            if isinstance(error, SchemaError) and not isinstance(error, UnreadableStateError):
+                raise
             unreadable[key] = error
     return unreadable
 
@@ -59,30 +42,3 @@ def describe_unreadable_entries(app: str, changelog: str, partition: int, unread
 def show_key(key: bytes) -> str:
     """Write a key for a line."""
     return repr(one_line(key.decode("utf-8", "replace"), _SHOWN))
-
-
-def drop_unreadable(settings: Settings, app: str, changelog: str, partitions: int) -> list[DroppedEntry]:
-    """Write tombstones over such entries, while no worker runs; returns what was dropped.
-
-    Raises SchemaError where a newer version wrote one, and TurnsignalError where the broker does not take a tombstone.
-    """
-    dropped: list[DroppedEntry] = []
-    for number in range(partitions):
-        store: dict[bytes, bytes] = {}
-        restore_changelog(settings.confluent(), changelog, number, store)
-        dropped += [DroppedEntry(number, key, error) for key, error in find_unreadable(app, store).items()]
-    producer = Producer({**settings.confluent(), "acks": "all", "log_level": 0})
-    refused: list[KafkaError] = []
-
-    def collect_refusal(error: KafkaError | None, _: object) -> None:
-        if error is not None:
-            refused.append(error)
-
-    for at, entry in enumerate(dropped, 1):
-        producer.produce(changelog, None, entry.key, entry.partition, on_delivery=collect_refusal)
-        if at % _AT_ONCE == 0:
-            producer.flush(ADMIN_SECONDS)
-    if producer.flush(ADMIN_SECONDS) or refused:
-        msg = f"expected {changelog} to take tombstones, got: {refused[0].str() if refused else 'no answer'}"
-        raise TurnsignalError(msg)
-    return dropped

@@ -14,8 +14,7 @@ import re2
 from turnsignal.stream.follow_ups.sentences import TABLE
 from turnsignal.stream.text.patterns import Patterns, options
 
-_STOPS = ".!?¿\n"
-_PARTS = re.compile(f"[{_STOPS}]+")
+_PARTS = re.compile(r"[.!?¿\n]+")
 _STOP = re.compile(r"[!?¿\n]|(?<![\s.]\w)\.(?=\s|$)")
 _KINDS = ("helped", "more", "offer", "deal", "ending", "rating")
 _HELPED, _MORE, _OFFER, _DEAL, _ENDING, _RATING = range(len(_KINDS))
@@ -108,6 +107,7 @@ def without_closing(answer: str, within: int) -> str:
     end = answer[-within:]
     asked = end.rpartition("?")[0] if "?" in end else end.rstrip(" .!\n")
     last = asked[_begin_of_last(asked) :]
+    # As a question, for "let me know if you need anything else" is none.
     if not (asks_to_leave(end) or asks_whether_it_helped(end) or asks_for_more(f"{last}?")):
         return answer
     return answer[: len(answer) - len(end) + len(asked) - len(last)].rstrip(" \n¿") or answer

@@ -32,7 +32,7 @@ class IncidentLog:
         return dict(_read(value).as_json())
 
     def restore(self, key: bytes, value: bytes) -> None:
-        """Take up an incident of the state. Raises UnreadableStateError."""
+        """Take up an incident of the state. Raises SchemaError where a newer turnsignal wrote it, or none."""
         incident = _read(value)
         if incident.closed is None:
             self.incidents.restore(incident)

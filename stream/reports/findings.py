@@ -12,11 +12,10 @@ from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
-from turnsignal.stream.names import parse_name
 from turnsignal.stream.pipeline.release_times import with_release
 from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, Unscored
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
-from turnsignal.stream.reports.release_figures import BOTH, LANGUAGES, PLATFORMS, WITHIN
+from turnsignal.stream.reports.release_figures import BOTH, LANGUAGES, PLATFORMS, WITHIN, ranked_figures
 from turnsignal.stream.reports.release_order import BY_CONVERSATIONS, BY_NAME
 from turnsignal.stream.reports.release_totals import MAX_RELEASES, OTHER_RELEASES
 from turnsignal.stream.reports.review import instructions
@@ -204,7 +203,7 @@ def _sentence(
     others = [checks.get(name, name) for name in names if name != headline]
     beside = f"; also {listed(others[:_CHECKS_NAMED], len(others))}" if theme is INSTRUCTIONS and others else ""
     why = f", {shown[0]['why']}" if change == CHANGED and "why" in shown[0] else ""
-    if theme is not RANKING or all(parse_name(name).params.get("on") != "truth" for name in names):
+    if theme is not RANKING or set(names) <= set(ranked_figures(names)):
         beyond = {BETTER: theme.rests_on, WORSE: "" if is_labelled else theme.or_else}.get(change)
         why += f", {beyond}" if beyond else ""
     shown = [{**entry, **_shown(entry)} for entry in shown]
