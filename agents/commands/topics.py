@@ -141,7 +141,7 @@ def _show_tables(settings: "Settings", described: "Sequence[Described]") -> None
 
 
 @topics.command(
-    short_help="Set an app's positions, or drop damaged state; stop its workers first.",
+    short_help="Set positions, or drop damaged state; stop the workers first.",
     epilog="Example: turnsignal topics repair score --to earliest",
 )
 @APP
