@@ -12,13 +12,15 @@ class App(NamedTuple):
 
     factory: `module:function` that makes it of settings and a suite, imported by whoever runs it alone; entry:
     `module:function` that reads one entry of its state, key and value; port: its pages are so many ports above
-    TURNSIGNAL_METRICS_PORT; for_judges: whether only suites with judges need it.
+    TURNSIGNAL_METRICS_PORT; for_judges: whether only suites with judges need it; alone: how the environment variables
+    begin that no other app needs, "" where it has none of its own.
     """
 
     factory: str
     entry: str
     port: int
     for_judges: bool = False
+    alone: str = ""
 
     def load(self) -> Callable[[Any, Any], Any]:
         """Import the factory."""
@@ -35,14 +37,25 @@ def _import(name: str) -> Any:
 
 
 APPS: Mapping[str, App] = {
-    "score": App("turnsignal.agents.score:make_score_app", "turnsignal.stream.pipeline.processor:check_entry", port=0),
+    "score": App(
+        "turnsignal.agents.score:make_score_app",
+        "turnsignal.stream.pipeline.processor:check_entry",
+        port=0,
+        alone="TURNSIGNAL_EXEMPLAR_SECRET",
+    ),
     "judge": App(
         "turnsignal.agents.judge:make_judge_app",
         "turnsignal.stream.pipeline.docket_processor:check_entry",
         port=2,
         for_judges=True,
+        alone="TURNSIGNAL_JUDGE_",
     ),
-    "watch": App("turnsignal.agents.watch:make_watch_app", "turnsignal.stream.pipeline.series:check_entry", port=1),
+    "watch": App(
+        "turnsignal.agents.watch:make_watch_app",
+        "turnsignal.stream.pipeline.series:check_entry",
+        port=1,
+        alone="TURNSIGNAL_NOTIFY",
+    ),
 }
 
 
@@ -52,6 +65,16 @@ def find_app(name: str) -> App:
         msg = f"expected an app ({describe_apps()}), got {name!r}"
         raise ConfigError(msg)
     return APPS[name]
+
+
+def environment_of(name: str, env: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment without what other apps alone need: a process holds no secret that it has no use for.
+
+    >>> environment_of("score", {"PATH": "/bin", "TURNSIGNAL_NOTIFY": "https://hooks.example/T0"})
+    {'PATH': '/bin'}
+    """
+    others = tuple(app.alone for other, app in APPS.items() if other != name and app.alone)
+    return {variable: value for variable, value in env.items() if not variable.startswith(others)}
 
 
 def describe_apps() -> str:

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
 
+from turnsignal.agents.app_table import environment_of
 from turnsignal.agents.process.confining import keep_private
 from turnsignal.agents.process.exits import EXIT_REFUSED
 
@@ -150,7 +151,8 @@ class Supervisor:
     def _start(self, worker: Worker, now: float) -> None:
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
-        env = {**self._env, SUPERVISOR_PIPE: str(writing), INSTANCE: f"{worker.app}-{self._instance}"}
+        own = {SUPERVISOR_PIPE: str(writing), INSTANCE: f"{worker.app}-{self._instance}"}
+        env = environment_of(worker.app, self._env) | own
         if worker.worked:
             env[WORKED] = "yes"
         worker.process = subprocess.Popen(

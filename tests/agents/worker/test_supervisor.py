@@ -72,6 +72,19 @@ def test_a_process_has_a_session_of_its_own_so_that_ctrl_c_reaches_only_the_supe
     assert int(said) != os.getsid(0)
 
 
+@pytest.mark.parametrize(
+    ("app", "own"), [("score", "EXEMPLAR_SECRET"), ("judge", "JUDGE_X_KEY"), ("watch", "NOTIFY_FILE")]
+)
+def test_a_process_holds_no_secret_that_another_app_alone_needs(tmp_path: Path, app: str, own: str) -> None:
+    secrets = {
+        f"TURNSIGNAL_{name}": "marker" for name in ("EXEMPLAR_SECRET", "JUDGE_X_KEY", "NOTIFY_FILE", "SASL_PASSWORD")
+    }
+    code = "import os, sys; print(*sorted(n for n, v in os.environ.items() if v == 'marker')); sys.exit(2)"
+    with (tmp_path / "log").open("wb") as log:
+        Supervisor({app: [sys.executable, "-c", code]}, 60.0, dict(os.environ) | secrets, log).run()
+    assert (tmp_path / "log").read_text().split() == sorted([f"TURNSIGNAL_{own}", "TURNSIGNAL_SASL_PASSWORD"])
+
+
 def run_a_refusal_beside(tmp_path: Path, code: str, remind: float) -> tuple[str, int]:
     """Supervise a process that refuses and `python -c code`, until the latter writes to `said`; return both's ends."""
     os.mkfifo(tmp_path / "said")
