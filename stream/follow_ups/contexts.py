@@ -54,6 +54,9 @@ _STOCK = _EMPTY | WORDS["wishes"]  #: words that say nothing of a subject
 _NEARBY = WORDS["pointing"] | WORDS["wishes"]  #: words of one who speaks of the answer, or of the question
 #: words that point at the answer in what somebody tells of oneself
 _AIMED = WORDS["pointing"] - WORDS["unaimed"]
+_REFERRING = _AIMED | WORDS["referring"]
+#: words that are no subject of a problem: those that say nothing of one, and those for what answers show
+_NO_SUBJECT = _STOCK | WORDS["shown"]
 #: what has none of these in it, and none of the words that begin a summary, may be held against the answer
 _COMMENTS = WORDS["praise"] | WORDS["musing"]
 _OWN = frozenset(("my", "our"))
@@ -63,6 +66,7 @@ _OF_ANSWERS = _OF_ASSISTANTS | {"that", "that's", "thats", "this", "these", "tho
 _HELD = _OF_ASSISTANTS | {"answer", "answers", "yours"}  #: with one of these, what is said may be of the answer
 _NAYS = ("no", "nah")
 _STEM = 5  #: letters that two forms of a word share
+_NEW = 2  #: words with a subject by which a statement is of something new, where it is not of what is the user's
 _MANY = 6  #: words with a subject, from which on one that is shared may be so by chance
 _BRIEF = 8  #: words of an objection that need not say to what
 #: Beginnings of prompts by people who tell of themselves, and greet.
@@ -249,11 +253,13 @@ class Context:
     def denied(self) -> bool:
         """The follow-up asks nothing, and denies that the answer served ([remark]; harmless phrases taken out).
 
+        Of something new nothing is denied.
+
         After a response that is no more than a question it tells what is asked for ("is the light on?").
         """
         if self._follow_up.endswith("?") or not self.telling() or _DENIED not in self._remarked():
             return False
-        return not (self.asked() and asks_alone(self._exchange.response))
+        return not (self.asked() and asks_alone(self._exchange.response)) and not self._is_new()
 
     def content(self) -> bool:
         """Like closing, and nothing in the follow-up is denied, adverse or negated."""
@@ -327,8 +333,8 @@ class Context:
         return self.stated() and _COMMENTS.isdisjoint(words_of(self._follow_up))
 
     def concerning(self) -> bool:
-        """Like stated, and not of oneself alone."""
-        return self.stated() and self._concerns() and not closes_asking(self._follow_up)
+        """Like stated, and neither of oneself alone nor of something new."""
+        return self.stated() and self._concerns() and not closes_asking(self._follow_up) and not self._is_new()
 
     def objected(self) -> bool:
         """Like stated, to an answer to a question, and not about oneself."""
@@ -379,6 +385,10 @@ class Context:
     def reported(self) -> bool:
         """Like concerning, in the same way: what happened elsewhere says nothing of the answer."""
         return self.concerning() and not self._strays(4)
+
+    def followed(self) -> bool:
+        """The follow-up has nothing of the user's own that is new ("my last bill")."""
+        return WORDS["owning"].isdisjoint(words_of(self._follow_up)) or not self._is_new()
 
     def _comments(self) -> bool:
         """Say whether the follow-up speaks of the answer before all else: who wants more, or no more, does not.
@@ -444,6 +454,22 @@ class Context:
         around = " ".join((known.before[:HEAD], known.prompt[:HEAD], known.response[: 2 * HEAD])).casefold()
         shared = sum([word[: min(_STEM, len(word) - 1)] in around for word in words if len(word) > 3])
         return shared < (2 if len(words) > _MANY else 1)
+
+    def _is_new(self) -> bool:
+        """Say whether a statement is of something that is nowhere in the exchange, and points at nothing in it.
+
+        The next problem that somebody brings to a help desk ("outlook is not syncing") reads as a complaint does, and
+        is none of the answer before. What answers show ("the page") and how it fails are words of no problem.
+        """
+        known = self._exchange
+        words = words_of(self._follow_up)
+        if not (known.prompt and known.response) or not _REFERRING.isdisjoint(words):
+            return False
+        own = [word for word in words if len(word) > 3 and word not in _NO_SUBJECT and not is_frequent(word)]
+        if len(own) < (_NEW if WORDS["owning"].isdisjoint(words) else 1):
+            return False
+        around = " ".join((known.before[:HEAD], known.prompt[:HEAD], known.response[: 2 * HEAD])).casefold()
+        return not any(word[: min(_STEM, len(word) - 1)] in around for word in own)
 
     def _contrasts(self) -> bool:
         """Say whether a "not" in the follow-up stands behind something else than a verb that it belongs to."""
@@ -524,6 +550,7 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "mistaken": Context.mistaken,
     "misnamed": Context.misnamed,
     "reported": Context.reported,
+    "followed": Context.followed,
 }
 
 
