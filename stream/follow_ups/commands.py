@@ -1,10 +1,13 @@
-"""Commands: what a user tells the assistant to do, to which "OK" is an answer, where to a question it is none."""
+"""Commands: what a user tells the assistant to do, to which "OK" is an answer, where to a question it is none.
+
+Regret is one to who only tells of something, and asks nothing.
+"""
 
 from collections.abc import Sequence
 
 from turnsignal.stream.follow_ups.contexts import CLOSING
-from turnsignal.stream.follow_ups.failures import acknowledges
-from turnsignal.stream.follow_ups.sentences import WORDS, opened
+from turnsignal.stream.follow_ups.failures import acknowledges, regrets
+from turnsignal.stream.follow_ups.sentences import WORDS, opened, tells
 from turnsignal.stream.text.wordplay import words_of
 
 #: at the end of a command without a verb
@@ -37,6 +40,16 @@ def obeys(response: str, prompt: str) -> bool:
     (True, False, False)
     """
     return acknowledges(response) and _commands(prompt.strip("¿¡ \t\n").casefold())
+
+
+def condoles(response: str, prompt: str) -> bool:
+    """Say whether an answer regrets what its prompt tells of, and passes it on; who asks gets none by that.
+
+    >>> condoles("Sorry, I'll pass it on.", "This city is so loud"), condoles("Sorry, I'll pass it on.", "Where is it?")
+    (True, False)
+    """
+    words = opened(prompt.casefold())
+    return words != [] and "?" not in prompt and tells(words) and regrets(response)
 
 
 def _commands(text: str) -> bool:

@@ -66,7 +66,8 @@ _OF_ANSWERS = _OF_ASSISTANTS | {"that", "that's", "thats", "this", "these", "tho
 _HELD = _OF_ASSISTANTS | {"answer", "answers", "yours"}  #: with one of these, what is said may be of the answer
 _NAYS = ("no", "nah")
 _STEM = 5  #: letters that two forms of a word share
-_NEW = 2  #: words with a subject by which a statement is of something new, where it is not of what is the user's
+_NEW = 2  #: words with a subject by which a statement is of something new
+_ITS_OWN = WORDS["owning"] | WORDS["ceased"]  #: "my radio", "the radio is silent no more"
 _MANY = 6  #: words with a subject, from which on one that is shared may be so by chance
 _BRIEF = 8  #: words of an objection that need not say to what
 #: Beginnings of prompts by people who tell of themselves, and greet.
@@ -386,6 +387,11 @@ class Context:
         """Like concerning, in the same way: what happened elsewhere says nothing of the answer."""
         return self.concerning() and not self._strays(4)
 
+    def pasted(self) -> bool:
+        """Like stated, and it is the text of an error, or one that is told of something in the exchange."""
+        words = opened(self._follow_up[:CLOSING])
+        return self.stated() and not (words[:1] != [] and words[0] in WORDS["determiners"] and self._is_new())
+
     def followed(self) -> bool:
         """The follow-up has nothing of the user's own that is new ("my last bill")."""
         return WORDS["owning"].isdisjoint(words_of(self._follow_up)) or not self._is_new()
@@ -465,8 +471,8 @@ class Context:
         words = words_of(self._follow_up)
         if not (known.prompt and known.response) or not _REFERRING.isdisjoint(words):
             return False
-        own = [word for word in words if len(word) > 3 and word not in _NO_SUBJECT and not is_frequent(word)]
-        if len(own) < (_NEW if WORDS["owning"].isdisjoint(words) else 1):
+        own = [word for word in words if _is_of_a_subject(word)]
+        if len(own) < (_NEW if _ITS_OWN.isdisjoint(words) else 1):
             return False
         around = " ".join((known.before[:HEAD], known.prompt[:HEAD], known.response[: 2 * HEAD])).casefold()
         return not any(word[: min(_STEM, len(word) - 1)] in around for word in own)
@@ -487,6 +493,10 @@ class Context:
 
     def _find(self, text: str) -> list[int]:
         return self._signs.Match(encode(text.casefold())) or []
+
+
+def _is_of_a_subject(word: str) -> bool:
+    return len(word) > 3 and word not in _NO_SUBJECT and not word.isdecimal() and not is_frequent(word)
 
 
 def _is_subject(word: str) -> bool:
@@ -550,6 +560,7 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "mistaken": Context.mistaken,
     "misnamed": Context.misnamed,
     "reported": Context.reported,
+    "pasted": Context.pasted,
     "followed": Context.followed,
 }
 

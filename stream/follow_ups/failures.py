@@ -23,7 +23,7 @@ from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.follow_ups.addenda import divided, unwrapped, without_footers
 from turnsignal.stream.text.patterns import Patterns, options
 
-VERSION = 9  #: raised when another answer counts as a failure, or as a question; part of the suite's fingerprint
+VERSION = 10  #: raised when another answer counts as a failure, or as a question; part of the suite's fingerprint
 
 #: what an answer that is none may be, for whoever reads that it failed
 MEANING = 'empty, an error, a refusal, handed on, or no more than "OK"'
@@ -153,6 +153,16 @@ def acknowledges(response: str) -> bool:
     """Say whether an answer says no more than "okay"."""
     text = response.strip()
     return len(text) <= _BRIEF and bool(_table("patterns", "acknowledgement").match(_encode(_plain(text))))
+
+
+def regrets(response: str) -> bool:
+    """Say whether an answer says that it is sorry, and that it passes on what was said, and no more.
+
+    >>> regrets("Sorry to hear that, I'll pass it on."), regrets("I'll pass your question on to a colleague.")
+    (True, False)
+    """
+    text = response.strip()
+    return len(text) <= _OPENING and bool(_table("patterns", "regret").match(_encode(_plain(text))))
 
 
 def ends_idle(response: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.pairing import ASKED, ASSISTANT, TOGETHER, KeptTurn, asked, exchange, last_answer
-from turnsignal.stream.follow_ups.commands import obeys
+from turnsignal.stream.follow_ups.commands import condoles, obeys
 from turnsignal.stream.follow_ups.contexts import CLOSING, encode, expanded
 from turnsignal.stream.follow_ups.failures import acknowledges, ends_idle
 from turnsignal.stream.follow_ups.leaving import leaves_in_words, takes_leave
@@ -93,13 +93,16 @@ def _read(text: str) -> bytes:
 
 
 def suffices(response: str, kept: Sequence[KeptTurn], rules: FollowUpRules) -> bool:
-    """Say whether no more than that is due: an "OK" to a command or a thanks, a closing line behind an answer or those.
+    """Say whether no more than that is due.
+
+    An "OK" to a command or a thanks, a closing line behind an answer or those, regret to who states and asks nothing.
 
     kept: turns before the answer.
     """
     if ends_idle(response):
         return bool(kept) and (kept[-1].role == ASSISTANT or is_small_talk(kept, rules))
-    if not acknowledges(response):
-        return False
     begin, end = asked(kept, len(kept))
-    return is_small_talk(kept, rules) or obeys(response, TOGETHER.join([turn.text for turn in kept[begin:end]]))
+    text = TOGETHER.join([turn.text for turn in kept[begin:end]])
+    if not acknowledges(response):
+        return condoles(response, text)
+    return is_small_talk(kept, rules) or obeys(response, text)
