@@ -189,7 +189,7 @@ class ReleasePair:
             shift=traffic._replace(within=within),
             length=None
             if asked is None
-            else ConversationLength(asked, 1 + scale.change(asked.value), _thanked(beside, old)),
+            else ConversationLength(asked, 1 + scale.change(asked.value), _thanked(beside, old), 1.0 - free),
             habit=habit,
             changes=changes,
         )

@@ -54,6 +54,7 @@ from turnsignal.stream.statistics.directions import (
     BETTER,
     BY_USERS,
     CHANGED,
+    CITATIONS,
     CITES_ALL,
     DIRECTIONS,
     FAILED,
@@ -63,6 +64,7 @@ from turnsignal.stream.statistics.directions import (
     LEAST,
     LEFTOVERS,
     NO_ANSWER,
+    OF_FOLLOW_UPS,
     RISE,
     SAME,
     SAME_LANGUAGE,
@@ -92,6 +94,8 @@ from turnsignal.stream.statistics.traffic_shift import TrafficShift
 _READ = coverage_name(FOLLOW_UP)
 #: No matter of what one of several messages says, while the others say the rest.
 _OF_ALL_PARTS = {*BY_USERS, *WHEREVER, "clarified", ANSWER_SECONDS, LEFTOVERS, SAME_LANGUAGE, VOTE, WITH_DOCUMENTS}
+_NOT_BETTER = "not called better: "
+_FAR_FEWER = 0.1  #: on the scale of documents, by which answers cite half as many
 _CITATIONS = {CITED, DANGLING, "citation.resolves"}  #: no loss where they are written down otherwise
 _MISSING = f"{FAILED} fell, and unanswered not with it: answers may be missing"
 _UNSEEN = "cited, dangling and ranking measures say nothing of answers without documents"
@@ -125,6 +129,7 @@ def claims(
     weighing.name(primary, coverages, changes, lacking, doubts.after)
     weighing.by_users(habit, length)
     weighing.by_record(changes, habit)
+    weighing.follow_ups()
     weighing.rankings(doubts, changes)
     weighing.documents()
     weighing.by_parts()
@@ -208,6 +213,21 @@ class _Weighing:
         for word, withheld in ((BETTER, length.not_better(deciding)), (WORSE, length.not_worse(deciding))):
             for name, why in withheld.items():
                 self._take_back(name, why, word)
+
+    def follow_ups(self) -> None:
+        """Call no figure of follow-ups better where one of them is not, or where answers cite far less than before.
+
+        They are the same messages on other scales, and whoever thanks for an answer knows seldom whether it is right.
+        """
+        citations = self._deciding.get(CITATIONS)
+        cites_less = citations is not None and citations.value <= -_FAR_FEWER
+        why = "beside far fewer citations per answer" if cites_less else ""
+        for name in OF_FOLLOW_UPS:
+            claim = self.claimed.get(name)
+            if claim is not None and claim.why.startswith(_NOT_BETTER):
+                why = why or claim.why.removeprefix(_NOT_BETTER)
+        for name in OF_FOLLOW_UPS:
+            self._take_back(name, why, BETTER)
 
     def by_record(self, changes: Sequence[RecordChange], habit: ClosingHabit | None) -> None:
         """Take back what was merely written down otherwise, or replied to a question that is asked in closing."""
@@ -341,7 +361,7 @@ def _claim(name: str, delta: Difference, adjusted: float, least_change: float, l
     rise, fall = DIRECTIONS.get(family(name), HIGH)
     change = rise if delta.value > 0 else fall
     if change == BETTER and lost:
-        return Claim(CHANGED, adjusted, f"not called better: {lost}")
+        return Claim(CHANGED, adjusted, f"{_NOT_BETTER}{lost}")
     return Claim(change, adjusted, _UNSEEN if (name, change) == (WITH_DOCUMENTS, WORSE) else "")
 
 

@@ -28,12 +28,14 @@ _CONTENT = {FREE_CONVERSATIONS: RISE, "abandoned": FALL}  #: and where fewer con
 class ConversationLength(NamedTuple):
     """How the number of questions in a conversation changed: on its scale, and as how many times as many.
 
-    thanked: how the share of answers that users thank for did, and that share before; None where it is not known.
+    thanked: how the share of answers that users thank for did, and that share before; None where it is not known;
+    clarified: share of follow-ups that ask to clarify, of the side with more.
     """
 
     change: Difference
     ratio: float
     thanked: tuple[Difference, float] | None = None
+    clarified: float = 0.0
 
     @property
     def why(self) -> str:
@@ -56,10 +58,23 @@ class ConversationLength(NamedTuple):
         if not moved(self.change, FALL, 0.0) or not _none_of(_CONTENT, deltas, FALL):
             return {}
         why = f"{self.why}, and no more of them hold a complaint"
-        withheld = dict.fromkeys(OF_FOLLOW_UPS, why) if moved(self.change, FALL, LEAST[QUESTIONS]) else {}
+        withheld = {}
+        if moved(self.change, FALL, LEAST[QUESTIONS]) and self._explains(deltas.get(CLARIFICATION_FREE)):
+            withheld = dict.fromkeys(OF_FOLLOW_UPS, why)
         if self._thank_as_before:
             withheld |= dict.fromkeys(_HEARD, f"{why}, and as many are thanked for: users may have less to ask")
         return withheld
+
+    def _explains(self, free: Difference | None) -> bool:
+        """Say whether as many complaints among fewer follow-ups may make up for the fall of those without any.
+
+        Follow-ups are fewer than questions, by one a conversation, and so fall faster: about as the square. Where still
+        more of them complain, users leave instead of asking, whatever they would have asked.
+        """
+        if free is None or free.value >= 0:
+            return True
+        before = self.clarified + free.value
+        return before - free.high <= before / self.ratio**2
 
     @property
     def _thank_as_before(self) -> bool:

@@ -78,6 +78,7 @@ _OF_INVITED = 1.5  #: follow-ups, or conversations, for each that no longer ends
 _ONLY_REPLIES = 0.6  #: conversations in which nothing else follows, for each answer that asks something back
 _READ_AS_GOOD = 0.1  #: by which a reply to that is read as better than others that do not complain
 _LONGER = 1.25  #: times as long, from which on answers may say what users would have asked next
+_FAR_LONGER = 2.0  #: times as long, from which on that is said
 _OF_LONGER = 0.6  #: conversations in which nothing more is asked, for each time that answers are longer
 #: what depends on that a follow-up is read, whatever it says; a thanks that is hidden looks like a question, too
 _HEARD = ("silent", "resolved", "unanswered", "conversation", FREE_CONVERSATIONS)
@@ -140,6 +141,7 @@ def record_changes(
         _around(deltas, *known.around),
         _asks_back(deltas, beside, known.clarified),
         _says_more(deltas, beside, known.length),
+        _longer_or_shorter(known.length),
         _thinned(deltas, beside),
         _asks_for_form(beside),
         _recalled(beside),
@@ -366,6 +368,14 @@ def _says_more(
         return None
     why = f"first answers are {length:.1f} times as long, so that users may have less to ask, or leave"
     return RecordChange(why, dict.fromkeys(("silent", "resolved"), _OF_LONGER * (length - 1.0)))
+
+
+def _longer_or_shorter(length: float) -> RecordChange | None:
+    """Say that answers say far more or less: no figure is worse for that, and none of users' may show it yet."""
+    if 1 / _FAR_LONGER < length < _FAR_LONGER:
+        return None
+    why = f"first answers are {length:.2g} times as long"
+    return RecordChange(why, {}, why)
 
 
 def _thinned(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) -> RecordChange | None:
