@@ -204,6 +204,29 @@ def test_users_who_need_to_ask_less_do_not_leave(
     assert {found["silent"].change, found["resolved"].change} == {verdict}
 
 
+@pytest.mark.parametrize(("clarified", "verdict"), [(0.6, "changed"), (0.3, "worse")])
+def test_users_who_leave_instead_of_asking_excuse_no_more_complaints_than_fewer_follow_ups_make(
+    clarified: float, verdict: str
+) -> None:
+    shorter = ConversationLength(delta(-0.09, 1e-9), 0.8, clarified=clarified)
+    deltas = {"clarification_free": FALL, "follow_up": FALL, "abandoned": delta(0.0, 0.9)}
+    by_length = claims(deltas, {}, "clarification_free", 0.01, (), length=shorter)
+    assert {by_length["clarification_free"].change, by_length["follow_up"].change} == {verdict}
+
+
+def test_figures_of_the_same_follow_ups_are_held_back_together() -> None:
+    deltas = {"clarification_free": delta(0.15, 1e-9), "follow_up": delta(0.4, 1e-9), "unanswered": delta(0.2, 1e-9)}
+    held = claims(deltas, {}, "clarification_free", 0.01, ())
+    assert (held["clarification_free"].change, held["follow_up"].change) == ("changed", "changed")
+    assert held["follow_up"].why == held["clarification_free"].why
+
+
+def test_thanks_for_answers_that_cite_half_as_much_make_nothing_better() -> None:
+    for cited, verdict in ((-0.12, "changed"), (-0.03, "better")):
+        deltas = {"clarification_free": RISE, "citations_per_answer": delta(cited, 1e-9)}
+        assert claims(deltas, {}, "clarification_free", 0.01, ())["clarification_free"].change == verdict
+
+
 def test_a_release_that_makes_users_ask_for_the_rest_is_not_better_for_what_they_say_then() -> None:
     deltas = {"clarification_free": RISE, "resolved": RISE, "abandoned": delta(0.0, 0.9)}
     found = claims(deltas, {}, "clarification_free", 0.01, (), length=LONGER)

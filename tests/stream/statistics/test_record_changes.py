@@ -392,6 +392,13 @@ def test_turns_behind_a_failing_answer_and_citations_of_another_part_make_nothin
     assert (said["failed"], said["cited"]) == ("changed", "changed")
 
 
+@pytest.mark.parametrize(("length", "words"), [(7.14, "7.1 times as long"), (0.31, "0.31 times as long")])
+def test_answers_that_say_far_more_or_less_are_said_and_move_nothing(length: float, words: str) -> None:
+    (change,) = record_changes({}, {}, Circumstances(length=length))
+    assert change.note.endswith(words)
+    assert record_changes({}, {}, Circumstances(length=1.9)) == []
+
+
 def test_users_who_have_nothing_left_to_ask_do_not_make_a_fuller_answer_worse() -> None:
     longer = Circumstances(length=1.5)
     (change,) = record_changes({"silent": delta(0.2), "resolved": delta(-0.1)}, {}, longer)
