@@ -185,10 +185,9 @@ class Assignment:
         for number, state in states.items():
             checkpoint = state.restored.checkpoint or Checkpoint()
             positions[number] = [self._complete(position, state, checkpoint) for position in positions[number]]
-            here = Changelog(
-                changelog, number, state.restored.end, ids.get(changelog, ""), checkpoint.ids.get(changelog, "")
-            )
-            changelogs.append(here)
+            here = Changelog(changelog, number, state.restored.end, ids.get(changelog, ""))
+            kept_id = checkpoint.ids.get(changelog, "")
+            changelogs.append(here._replace(kept_id=kept_id, records=state.restored.records))
         read = [position for number in states for position in positions[number]]
         check_positions(read, counts, self._spec.name, changelogs=changelogs)
 

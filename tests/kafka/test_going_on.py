@@ -17,7 +17,7 @@ from tests.kafka.faults.play import wait
 from tests.kafka.test_isolation import conversations, letters, produce, readiness, rows, running, turn
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.kafka.brokers import Broker, ProcessBroker, find_broker
-from turnsignal.agents.kafka.topics import create_topics, topic_names
+from turnsignal.agents.kafka.topics import create_topics, log_bounds, topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.score import make_spec
 from turnsignal.agents.settings import Settings
@@ -25,6 +25,7 @@ from turnsignal.agents.worker.assignment import Assignment
 from turnsignal.agents.worker.batches import PartitionBatch
 from turnsignal.agents.worker.bisection import Caution
 from turnsignal.agents.worker.limits import RecordLimits
+from turnsignal.agents.worker.repair import repair
 from turnsignal.agents.worker.steps import Steps
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.agents.worker.transactions import TransactionWriter, group_reader
@@ -194,6 +195,57 @@ def test_a_changelog_that_is_made_anew_under_a_worker_is_refused_at_once(
         said = log.read_text()
     assert "and 3 more partitions: expected the state of what was read up to" in said
     assert "got a changelog that was made anew" in said
+
+
+def test_an_emptied_changelog_is_refused_until_that_is_accepted(fresh_topics: Settings) -> None:
+    produce(fresh_topics, conversations("c", 5))
+    names, group = (
+        topic_names(fresh_topics.prefix),
+        group_reader(fresh_topics.confluent(), fresh_topics.app_id("score")),
+    )
+    for task in taking_over(fresh_topics).run(range(4), {}).values():
+        task.writer.write([], {b"c-1": Conversation(offset=0).snapshot()}, task.checkpoint())
+        task.writer.commit(task.offsets({names["turns"]: 1}), group.consumer_group_metadata())
+    changelog = names["conversations_changelog"]
+    end = delete_records(fresh_topics, changelog, 2)
+    with pytest.raises(ConfigError) as caught:
+        taking_over(fresh_topics).run(range(4), {})
+    said = str(caught.value)
+    assert said.startswith(f"{changelog}-2: expected the state of what was read up to {names['turns']}-2@1, got ")
+    assert f"got a changelog without a record before its end {end}: they were deleted; stop all score workers" in said
+    for way_out in ("earliest", "accept"):
+        assert f"--to {way_out}`" in said
+    repair(fresh_topics, "score", "accept")
+    taken = taking_over(fresh_topics).run(range(4), {})
+    assert {number: len(task.processor.store) for number, task in taken.items()} == {0: 1, 1: 1, 2: 0, 3: 1}
+
+
+def delete_records(settings: Settings, topic: str, number: int) -> int:
+    """Delete all records of a partition, as a retention would; returns its end."""
+    admin = AdminClient(settings.confluent())
+    end = log_bounds(admin, {topic: [number]})[topic][number][1]
+    set_cleanup(admin, topic, "compact,delete")  # else the broker refuses to
+    wait(lambda: cleaned_up(admin, topic, number, end), 30, "the broker to delete records")
+    set_cleanup(admin, topic, "compact")
+    return end
+
+
+def set_cleanup(admin: AdminClient, topic: str, policy: str) -> None:
+    entry = ConfigEntry("cleanup.policy", policy, incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
+    admin.incremental_alter_configs([resource])[resource].result(30)
+
+
+def cleaned_up(admin: AdminClient, topic: str, number: int, end: int) -> bool:
+    """Have the broker delete what stands before an offset; False where it does not know yet that it may."""
+    place = TopicPartition(topic, number, end)
+    try:
+        admin.delete_records([place])[place].result(30)
+    except KafkaException as error:
+        if error.args[0].code() != KafkaError.POLICY_VIOLATION:
+            raise
+        return False
+    return True
 
 
 def test_rows_go_on_into_a_topic_that_is_made_anew_under_a_worker(fresh_topics: Settings, tmp_path: Path) -> None:
