@@ -158,6 +158,29 @@ def test_state_that_reads_as_none_is_refused_by_its_place_and_may_be_dropped(fre
     assert again.output == "Every entry of the state reads as one.\n"
 
 
+def test_what_says_that_a_newer_version_wrote_it_is_left_until_somebody_drops_it(fresh_topics: Settings) -> None:
+    good = Conversation().snapshot()
+    writer = make_writer(fresh_topics, 2)
+    writer.write([], {b"good": good, b"c-1": good[:-5], b"c-2": good.replace(good[3:4], b"\x7f", 1)})
+    writer.commit([], None)
+    changelog = topic_names(fresh_topics.prefix)["conversations_changelog"]
+    env = {"TURNSIGNAL_BROKERS": fresh_topics.brokers, "TURNSIGNAL_PREFIX": fresh_topics.prefix}
+    done = CliRunner().invoke(turnsignal, ["topics", "repair", "score", "--drop-unreadable"], env=env)
+    assert done.exit_code == 0, done.output
+    assert "partition 2: dropped 'c-1': expected a conversation's state, got " in done.output
+    assert "partition 2: left 'c-2': expected conversation state of version " in done.output
+    assert done.output.endswith("1 key left, which --drop-newer drops.\n")
+    with pytest.raises(SchemaError) as caught:
+        taking_over(fresh_topics).run(range(4), {})
+    said = str(caught.value)
+    assert said.startswith(f"{changelog}-2, key 'c-2': expected conversation state of version ")
+    command = "topics repair score --drop-newer"
+    assert f"then `turnsignal {command}` drops it" in said
+    dropped = CliRunner().invoke(turnsignal, command.split(), env=env)
+    assert dropped.output.startswith("partition 2: dropped 'c-2': expected conversation state of version ")
+    assert list(taking_over(fresh_topics).run(range(4), {})[2].processor.store) == [b"good"]
+
+
 def test_a_topic_that_is_deleted_under_a_worker_is_said_and_it_is_not_ready(
     fresh_topics: Settings, tmp_path: Path
 ) -> None:
