@@ -2,7 +2,7 @@
 
 A batch that cannot be computed or written goes on in smaller parts, until the record that is to blame stands alone and
 is set aside. Whatever else goes wrong ends the process: its supervisor starts it again, and the broker has kept nothing
-half done.
+half done. An entry of the state that cannot be read is no record's fault: somebody has to say what becomes of it.
 """
 
 import asyncio
@@ -25,6 +25,8 @@ from turnsignal.agents.worker.moments import read_moment
 from turnsignal.agents.worker.partition_task import AppSpec, PartitionTask
 from turnsignal.agents.worker.progress import Progress
 from turnsignal.agents.worker.steps import Steps
+from turnsignal.agents.worker.unreadable_state import locate_unreadable
+from turnsignal.stream.errors import SchemaError
 from turnsignal.stream.pipeline.batch_result import BatchResult
 
 logger = logging.getLogger("turnsignal.work")
@@ -158,7 +160,12 @@ class BatchWork:
                 await self._all_committed.wait()
                 task.bisection.begin(inputs, attempt.batch.size, first)
                 await self._commit_bisection(task)
-                computed = self._compute(attempt)
+                try:
+                    computed = self._compute(attempt)
+                except SchemaError:
+                    task.bisection.end(computed=False)  # else the record would be blamed, started again often enough
+                    await self._commit_bisection(task)
+                    raise
                 await self.let_others()
                 # Where it failed, no worker has ended: should another batch end this one, it is not to be blamed.
                 task.bisection.end(computed=computed)
@@ -197,7 +204,10 @@ class BatchWork:
             await asyncio.sleep(0)
 
     def _compute(self, attempt: BatchAttempt) -> bool:
-        """Compute what comes of a batch; False where nothing is to be committed, or smaller parts are to be tried."""
+        """Compute what comes of a batch; False where nothing is to be committed, or smaller parts are to be tried.
+
+        Raises SchemaError that names the entry of the state which cannot be read.
+        """
         task, batch = attempt.task, attempt.batch
         self._hold_calls(attempt)
         began = time.monotonic()
@@ -205,6 +215,8 @@ class BatchWork:
             result = attempt.result = self.spec.work(task.processor, batch.records, began)
         except MemoryError:
             raise
+        except SchemaError as error:
+            raise self._locate_unreadable(task, error) from None
         except Exception as error:
             self._try_smaller(attempt, error)
             return False
@@ -327,9 +339,15 @@ class BatchWork:
         ((topic, (record,)),) = ((name, records) for name, records in batch.records.items() if records)
         why = task.bisection.why
         logger.error("%s is set aside as a dead letter: %s", batch.describe(), why)
-        attempt.result = self.spec.set_aside(task.processor, topic, record, why)
+        try:
+            attempt.result = self.spec.set_aside(task.processor, topic, record, why)
+        except SchemaError as error:
+            raise self._locate_unreadable(task, error) from None
         if task.bisection.rejected_dead_letters:  # rather one conversation forgotten than all of them blocked
             self.limits.drop_too_large(attempt.result, self.spec.changelog)
+
+    def _locate_unreadable(self, task: PartitionTask, error: SchemaError) -> Exception:
+        return locate_unreadable(self.spec.name, self.spec.changelog, task.number, task.processor.store, error)
 
     def _finish(self, task: PartitionTask) -> None:
         """Release a partition for its next batch; a small one waits, so that a commit is worth its cost."""

@@ -17,7 +17,7 @@ from tests.kafka.faults.play import wait
 from tests.kafka.test_isolation import conversations, letters, produce, readiness, rows, running, turn
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.kafka.brokers import Broker, ProcessBroker, find_broker
-from turnsignal.agents.kafka.topics import create_topics, log_bounds, topic_names
+from turnsignal.agents.kafka.topics import create_topics, log_bounds, partition_for, topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.score import make_spec
 from turnsignal.agents.settings import Settings
@@ -25,7 +25,7 @@ from turnsignal.agents.worker.assignment import Assignment
 from turnsignal.agents.worker.batches import PartitionBatch
 from turnsignal.agents.worker.bisection import Caution
 from turnsignal.agents.worker.limits import RecordLimits
-from turnsignal.agents.worker.repair import repair
+from turnsignal.agents.worker.repair import drop_unreadable, repair
 from turnsignal.agents.worker.steps import Steps
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.agents.worker.transactions import TransactionWriter, group_reader
@@ -179,6 +179,32 @@ def test_what_says_that_a_newer_version_wrote_it_is_left_until_somebody_drops_it
     dropped = CliRunner().invoke(turnsignal, command.split(), env=env)
     assert dropped.output.startswith("partition 2: dropped 'c-2': expected conversation state of version ")
     assert list(taking_over(fresh_topics).run(range(4), {})[2].processor.store) == [b"good"]
+
+
+def test_a_turn_whose_conversation_has_damaged_state_waits_until_that_is_dropped(
+    fresh_topics: Settings, tmp_path: Path
+) -> None:
+    snapshot = Conversation(suite="a name").snapshot()
+    names = topic_names(fresh_topics.prefix)
+    number = partition_for(b"c-1", 4)
+    writer = make_writer(fresh_topics, number)
+    writer.write([], {b"c-1": snapshot.replace(b"name", b"\xffame")})
+    writer.commit([], None)
+    worker = ("turnsignal.agents.cli", "worker", "score")
+    with running(fresh_topics, tmp_path, *worker) as log:
+        wait(lambda: "working on" in log.read_text(), 60, "the worker to begin")
+        produce(fresh_topics, [turn("c-1", each) for each in (1, 2, 3)])
+        wait(lambda: "is not started again" in log.read_text(), 60, "the worker to refuse")
+    for again in range(3):  # by somebody who does not read what it says
+        with running(fresh_topics, tmp_path, *worker, name=f"again-{again}") as log:
+            wait(lambda: "is not started again" in log.read_text(), 60, "the worker to refuse")
+        assert f"{names['conversations_changelog']}-{number}, key 'c-1': expected a conversation's" in log.read_text()
+    assert (letters(fresh_topics), rows(fresh_topics)) == ([], 0)
+    assert behind(fresh_topics) == {number}
+    drop_unreadable(fresh_topics, "score")
+    with running(fresh_topics, tmp_path, *worker):
+        wait(lambda: reached_ends(fresh_topics), 60, "the turns to be committed")
+    assert (letters(fresh_topics), rows(fresh_topics)) == ([], 2)
 
 
 def test_a_topic_that_is_deleted_under_a_worker_is_said_and_it_is_not_ready(
