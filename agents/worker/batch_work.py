@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from confluent_kafka import Consumer, TopicPartition
 
 from turnsignal.agents.kafka.refusals import advise, end_over, locate, refuses_records, was_forgotten
+from turnsignal.agents.kafka.topics import written_by
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.metrics.families import LATENCY_STAGES
 from turnsignal.agents.settings import Settings
@@ -71,7 +72,8 @@ class BatchWork:
         self.on_committed: Callable[[BatchResult], None] = lambda _: None  #: told of every batch that is safe
         self.on_moved: Callable[[], None] = lambda: None  #: told once, when the first commit is safe
         self.inflight = 0
-        self.limits = RecordLimits(settings.confluent(), (*spec.outputs.values(), spec.changelog))
+        topics, written = (*spec.outputs.values(), spec.changelog), written_by(spec.name, settings.prefix)
+        self.limits = RecordLimits(settings.confluent(), topics, written)
         self._group = group
         self._idle = asyncio.Event()
         self._idle.set()
@@ -330,7 +332,7 @@ class BatchWork:
         self.buffer.put_back(task.number, attempt.batch.records)
 
     async def learn_limits(self) -> None:
-        """Ask again how large a record may be."""
+        """Ask again how large a record may be; raises PassingError where a topic takes too little by now."""
         await self._steps.run(self.limits.learn)
 
     def _set_aside(self, attempt: BatchAttempt) -> None:

@@ -312,13 +312,15 @@ def test_rows_go_on_into_a_topic_that_is_made_anew_under_a_worker(fresh_topics: 
 def test_a_partition_whose_dead_letter_is_refused_is_held_until_it_is_taken(
     fresh_topics: Settings, tmp_path: Path
 ) -> None:
-    limit_records(fresh_topics, "dead_letters", 100)
-    produce(fresh_topics, [turn("sick", 1, "pill:raise"), *conversations("c", 20)])
+    admin, dead_letters = AdminClient(fresh_topics.confluent()), topic_names(fresh_topics.prefix)["dead_letters"]
+    set_cleanup(admin, dead_letters, "compact")  # it takes nothing without a key
+    _, value = turn("sick", 1)
+    produce(fresh_topics, [(None, value), *conversations("c", 20)])
     with running(fresh_topics, tmp_path) as log:
         wait(lambda: "is blocked: what sets" in log.read_text(), 90, "the partition to be blocked")
         wait(lambda: len(behind(fresh_topics)) == 1, 60, "the other partitions to go on")
         assert letters(fresh_topics) == []
-        limit_records(fresh_topics, "dead_letters", 1_000_000)
+        set_cleanup(admin, dead_letters, "delete")
         wait(lambda: not behind(fresh_topics), 90, "the partition to go on")
         said = log.read_text()
     assert [reason for reason, _ in letters(fresh_topics)] == [Reason.POISON]
@@ -370,13 +372,9 @@ def test_batches_follow_a_limit_that_is_lowered(fresh_topics: Settings) -> None:
     writer = TransactionWriter(
         fresh_topics.producer(f"{fresh_topics.prefix}-0"), 0, names, names["conversations_changelog"], 30.0, limits
     )
-    change = ConfigResource(ResourceType.TOPIC, names["scores"])
-    change.add_incremental_config(ConfigEntry("max.message.bytes", "2000", incremental_operation=AlterConfigOpType.SET))
-    admin = AdminClient(fresh_topics.confluent())
-    for done in admin.incremental_alter_configs([change]).values():
-        done.result(30)
+    limit_records(fresh_topics, "scores", 65_536)
     limits.learn()
     writer.start()
-    writer.write([OutputRecord("scores", b"c-1", b"x" * 1_500) for _ in range(20)], {})
+    writer.write([OutputRecord("scores", b"c-1", b"x" * 50_000) for _ in range(20)], {})
     writer.commit([], None)
     assert sum(map(len, read_topic(fresh_topics, names["scores"]).values())) == 20
