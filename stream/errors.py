@@ -22,7 +22,12 @@ class ConfigError(TurnsignalError):
 
 
 class SchemaError(TurnsignalError):
-    """Say that older code met a newer record, and which version reads it."""
+    """Say that older code met a newer record, and which version reads it.
+
+    key: of the entry of the state that it is about, where whoever raises it knows.
+    """
+
+    key: bytes | None = None
 
     @classmethod
     def newer(cls, what: str, known: int, actual: int) -> "SchemaError":

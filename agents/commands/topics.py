@@ -158,26 +158,29 @@ def _show_tables(settings: "Settings", described: "Sequence[Described]") -> None
     help="Drop entries of the state that no version reads, and what they knew: of a conversation (score), a series or"
     " an incident (watch), a partition's budget and its calls under way (judge).",
 )
-def repair(app: str, *, to: str | None, partition: str | None, align: bool, drop_unreadable: bool) -> None:
+@click.option(
+    "--drop-newer",
+    is_flag=True,
+    help="Drop entries that say that a newer version wrote them, where none has ever run: damaged, too. Otherwise run"
+    " that version.",
+)
+def repair(
+    app: str, *, to: str | None, partition: str | None, align: bool, drop_unreadable: bool, drop_newer: bool
+) -> None:
     """Set an app's positions after a topic was recreated, expired or given partitions, or drop state that is damaged.
 
     Stop its workers first.
     """
     from turnsignal.agents.worker.repair import align_partitions
-    from turnsignal.agents.worker.repair import drop_unreadable as drop
     from turnsignal.agents.worker.repair import repair as set_positions
-    from turnsignal.agents.worker.unreadable_state import show_key
 
-    if to is None and not (align or drop_unreadable):
-        msg = "say what to repair: --to earliest|latest|accept|state|OFFSET, --align, or --drop-unreadable"
+    drops = drop_unreadable or drop_newer
+    if to is None and not (align or drops):
+        msg = "say what to repair: --to earliest|latest|accept|state|OFFSET, --align, --drop-unreadable or --drop-newer"
         raise click.UsageError(msg)
     settings = reach_settings()
-    if drop_unreadable:
-        dropped = drop(settings, app)
-        for entry in dropped:
-            click.echo(f"partition {entry.partition}: dropped {show_key(entry.key)}: {entry.wrong}")
-        if not dropped:
-            click.echo("Every entry of the state reads as one.")
+    if drops:
+        _drop(settings, app, damaged=drop_unreadable, newer=drop_newer)
         if to is None and not align:
             return
     if align:
@@ -190,6 +193,23 @@ def repair(app: str, *, to: str | None, partition: str | None, align: bool, drop
     for change in set_positions(settings, app, _target(to or "accept", partition)):
         before = "nothing" if change.before is None else change.before
         click.echo(f"{change.topic}-{change.partition}: {before} → {change.after}")
+
+
+def _drop(settings: "Settings", app: str, *, damaged: bool, newer: bool) -> None:
+    """Drop entries of the state that are not read, and say which, and which are left."""
+    from turnsignal.agents.worker.repair import drop_unreadable
+    from turnsignal.agents.worker.unreadable_state import show_key
+
+    entries = drop_unreadable(settings, app, damaged=damaged, newer=newer)
+    for entry in entries.dropped:
+        click.echo(f"partition {entry.partition}: dropped {show_key(entry.key)}: {entry.wrong}")
+    for option, left in (("--drop-unreadable", entries.damaged), ("--drop-newer", entries.newer)):
+        for entry in left:
+            click.echo(f"partition {entry.partition}: left {show_key(entry.key)}: {entry.wrong}")
+        if left:
+            click.echo(f"{count_of(len(left), 'key')} left, which {option} drops.")
+    if not any(entries):
+        click.echo("Every entry of the state reads as one.")
 
 
 def _target(to: str, partition: str | None) -> Wanted | Mapping[tuple[str, int], int]:

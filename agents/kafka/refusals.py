@@ -71,6 +71,10 @@ _AIOKAFKA = {
 }
 
 
+class PassingError(ConfigError):
+    """Say of something outside that it is wrong by now under a worker that worked: it ends, and is started again."""
+
+
 def kafka_error(error: BaseException) -> KafkaError | None:
     """Return librdkafka's own error inside an exception, None for any other exception."""
     inner = error.args[0] if isinstance(error, KafkaException) and error.args else None
@@ -117,8 +121,12 @@ def was_forgotten(error: BaseException) -> bool:
 def end_over(error: BaseException, doing: str) -> NoReturn:
     """End the process on an error: for good if only an operator can repair it, else to be started again.
 
+    To be started again, too, for what worked before an operator changed it: it is right again once that is undone.
+
     doing: what the process was doing, for the log.
     """
+    if isinstance(error, PassingError):
+        give_up(error)
     refusal = explain_refusal(error)
     if refusal is not None:
         exit_for_operator(refusal)

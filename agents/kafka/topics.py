@@ -331,6 +331,11 @@ def inputs(app: str) -> list[Topic]:
     return [topic for topic in TOPICS if app in topic.readers and app not in topic.writers]
 
 
+def written_by(app: str, prefix: str) -> set[str]:
+    """Return the topics that an app writes, its changelog among them; prefix: of their names."""
+    return {topic.pattern.format(prefix) for topic in TOPICS if app in topic.writers}
+
+
 def log_bounds(
     admin: AdminClient, partitions: Mapping[str, Sequence[int]], timeout: float = ADMIN_SECONDS
 ) -> dict[str, dict[int, tuple[int, int]]]:

@@ -56,9 +56,11 @@ class _BoundedClient(openai.DefaultAsyncHttpxClient):
             if isinstance(error, TooLargeError) or type(error).__name__ in _TIMEOUTS:
                 raise
             raise TornError(type(error).__name__) from error
+        else:
+            response._content = bytes(content)  # as its own `aread` does
         finally:
+            content.clear()  # whoever keeps an error keeps what its frames hold
             await response.aclose()
-        response._content = bytes(content)  # as its own `aread` does
         return response
 
 
@@ -90,7 +92,17 @@ class OpenAICompatible:
         self._key = _key_pattern(endpoint)
 
     async def ask(self, call: ProviderCall) -> ProviderReply:
-        """Answer one prompt; raises ProviderError."""
+        """Answer one prompt; raises ProviderError, which holds nothing of the reply."""
+        try:
+            return await self._ask(call)
+        except ProviderError as error:
+            # What it came of leads to the frames that read the reply, and to megabytes of it. Kept with the error by
+            # whoever tries again, and in circles, they would stay until garbage is looked for, which is seldom.
+            error.__context__ = None
+            error.__traceback__ = None
+            raise
+
+    async def _ask(self, call: ProviderCall) -> ProviderReply:
         try:
             completion = await self._sdk.chat.completions.create(**self._request(call))
         except TooLargeError as error:

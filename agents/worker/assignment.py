@@ -34,8 +34,7 @@ from turnsignal.agents.worker.positions import (
 from turnsignal.agents.worker.restore import RestoredChangelog, restore_changelog
 from turnsignal.agents.worker.stores import make_store
 from turnsignal.agents.worker.transactions import TransactionWriter
-from turnsignal.agents.worker.unreadable_state import describe_unreadable_entries, find_unreadable
-from turnsignal.stream.errors import SchemaError
+from turnsignal.agents.worker.unreadable_state import locate_unreadable
 
 logger = logging.getLogger("turnsignal.assignment")
 
@@ -165,11 +164,11 @@ class Assignment:
         try:
             partition_processor = spec.make(number, store)
             applied = partition_processor.read_store()
-        except Exception:
-            unreadable = find_unreadable(spec.name, store)
-            if not unreadable:
+        except Exception as error:
+            located = locate_unreadable(spec.name, spec.changelog, number, store, error)
+            if located is error:
                 raise
-            raise SchemaError(describe_unreadable_entries(spec.name, spec.changelog, number, unreadable)) from None
+            raise located from None
         return _State(writer, partition_processor, restored, applied)
 
     def _check(
@@ -185,10 +184,9 @@ class Assignment:
         for number, state in states.items():
             checkpoint = state.restored.checkpoint or Checkpoint()
             positions[number] = [self._complete(position, state, checkpoint) for position in positions[number]]
-            here = Changelog(
-                changelog, number, state.restored.end, ids.get(changelog, ""), checkpoint.ids.get(changelog, "")
-            )
-            changelogs.append(here)
+            here = Changelog(changelog, number, state.restored.end, ids.get(changelog, ""))
+            kept_id = checkpoint.ids.get(changelog, "")
+            changelogs.append(here._replace(kept_id=kept_id, records=state.restored.records))
         read = [position for number in states for position in positions[number]]
         check_positions(read, counts, self._spec.name, changelogs=changelogs)
 

@@ -2,7 +2,7 @@
 
 A batch that cannot be computed or written goes on in smaller parts, until the record that is to blame stands alone and
 is set aside. Whatever else goes wrong ends the process: its supervisor starts it again, and the broker has kept nothing
-half done.
+half done. An entry of the state that cannot be read is no record's fault: somebody has to say what becomes of it.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from confluent_kafka import Consumer, TopicPartition
 
 from turnsignal.agents.kafka.refusals import advise, end_over, locate, refuses_records, was_forgotten
+from turnsignal.agents.kafka.topics import written_by
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.metrics.families import LATENCY_STAGES
 from turnsignal.agents.settings import Settings
@@ -25,6 +26,8 @@ from turnsignal.agents.worker.moments import read_moment
 from turnsignal.agents.worker.partition_task import AppSpec, PartitionTask
 from turnsignal.agents.worker.progress import Progress
 from turnsignal.agents.worker.steps import Steps
+from turnsignal.agents.worker.unreadable_state import locate_unreadable
+from turnsignal.stream.errors import SchemaError
 from turnsignal.stream.pipeline.batch_result import BatchResult
 
 logger = logging.getLogger("turnsignal.work")
@@ -69,7 +72,8 @@ class BatchWork:
         self.on_committed: Callable[[BatchResult], None] = lambda _: None  #: told of every batch that is safe
         self.on_moved: Callable[[], None] = lambda: None  #: told once, when the first commit is safe
         self.inflight = 0
-        self.limits = RecordLimits(settings.confluent(), (*spec.outputs.values(), spec.changelog))
+        topics, written = (*spec.outputs.values(), spec.changelog), written_by(spec.name, settings.prefix)
+        self.limits = RecordLimits(settings.confluent(), topics, written)
         self._group = group
         self._idle = asyncio.Event()
         self._idle.set()
@@ -158,7 +162,12 @@ class BatchWork:
                 await self._all_committed.wait()
                 task.bisection.begin(inputs, attempt.batch.size, first)
                 await self._commit_bisection(task)
-                computed = self._compute(attempt)
+                try:
+                    computed = self._compute(attempt)
+                except SchemaError:
+                    task.bisection.end(computed=False)  # else the record would be blamed, started again often enough
+                    await self._commit_bisection(task)
+                    raise
                 await self.let_others()
                 # Where it failed, no worker has ended: should another batch end this one, it is not to be blamed.
                 task.bisection.end(computed=computed)
@@ -197,7 +206,10 @@ class BatchWork:
             await asyncio.sleep(0)
 
     def _compute(self, attempt: BatchAttempt) -> bool:
-        """Compute what comes of a batch; False where nothing is to be committed, or smaller parts are to be tried."""
+        """Compute what comes of a batch; False where nothing is to be committed, or smaller parts are to be tried.
+
+        Raises SchemaError that names the entry of the state which cannot be read.
+        """
         task, batch = attempt.task, attempt.batch
         self._hold_calls(attempt)
         began = time.monotonic()
@@ -205,6 +217,8 @@ class BatchWork:
             result = attempt.result = self.spec.work(task.processor, batch.records, began)
         except MemoryError:
             raise
+        except SchemaError as error:
+            raise self._locate_unreadable(task, error) from None
         except Exception as error:
             self._try_smaller(attempt, error)
             return False
@@ -318,7 +332,7 @@ class BatchWork:
         self.buffer.put_back(task.number, attempt.batch.records)
 
     async def learn_limits(self) -> None:
-        """Ask again how large a record may be."""
+        """Ask again how large a record may be; raises PassingError where a topic takes too little by now."""
         await self._steps.run(self.limits.learn)
 
     def _set_aside(self, attempt: BatchAttempt) -> None:
@@ -327,9 +341,15 @@ class BatchWork:
         ((topic, (record,)),) = ((name, records) for name, records in batch.records.items() if records)
         why = task.bisection.why
         logger.error("%s is set aside as a dead letter: %s", batch.describe(), why)
-        attempt.result = self.spec.set_aside(task.processor, topic, record, why)
+        try:
+            attempt.result = self.spec.set_aside(task.processor, topic, record, why)
+        except SchemaError as error:
+            raise self._locate_unreadable(task, error) from None
         if task.bisection.rejected_dead_letters:  # rather one conversation forgotten than all of them blocked
             self.limits.drop_too_large(attempt.result, self.spec.changelog)
+
+    def _locate_unreadable(self, task: PartitionTask, error: SchemaError) -> Exception:
+        return locate_unreadable(self.spec.name, self.spec.changelog, task.number, task.processor.store, error)
 
     def _finish(self, task: PartitionTask) -> None:
         """Release a partition for its next batch; a small one waits, so that a commit is worth its cost."""

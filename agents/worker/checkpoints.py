@@ -7,8 +7,8 @@ checkpoints: then state and position prove each other, and a position that is go
 A checkpoint is a header of the last state that a transaction writes; of one that writes none, it is a tombstone under
 a key that no conversation and no series can have. Workers of earlier versions read past both, so they can run in one
 group during a rolling upgrade. It is not compacted away: the state that has it stays until its conversation has a
-newer one, which comes with a newer checkpoint, and the newest segment of a log is never compacted. Should it be lost
-all the same, the positions of the group are believed.
+newer one, which comes with a newer checkpoint, and the newest segment of a log is never compacted. Should it alone be
+lost all the same, the positions of the group are believed; without any record the changelog was emptied.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,16 +1,18 @@
 """Limits: how many bytes a record of each topic may have, as the broker says it now, and what is made to fit.
 
-They are an operator's, who may change them under a worker: what was written by the old ones may be refused.
+They are an operator's, who may change them under a worker: what was written by the old ones may be refused. A topic
+that takes less than any record of ours may need is a wrong setting, and no reason to set records aside.
 """
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
-from turnsignal.stream.errors import Reason
+from turnsignal.agents.kafka.refusals import PassingError
+from turnsignal.stream.errors import ConfigError, Reason
 from turnsignal.stream.judging.exchanges import fit
 from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.records.dead_letters import dead_letter, shorten
@@ -18,6 +20,7 @@ from turnsignal.stream.records.wire import DEAD_LETTERS, EXCHANGES, OutputRecord
 
 logger = logging.getLogger("turnsignal.limits")
 
+LEAST = 65_536  #: bytes that each topic has to take in a record: rows, letters and checkpoints may need so much
 _OVERHEAD = 200  #: bytes that a record costs beside its key and value, its batch's own included
 _ANY = 1_000_000_000  #: bytes of a record where nothing is known of its topic
 _UNKNOWN = {EXCHANGES: 1_048_588}  #: bytes of what can be cut, where nothing is known of its topic: a broker's default
@@ -35,19 +38,27 @@ class FittedOutputs(NamedTuple):
 class RecordLimits:
     """The limits of an app's topics, asked for again and again.
 
-    connection: librdkafka's options; topics: those that are written, the changelog among them; sizes: topic → bytes, a
-    topic of which nothing is known is left out; revision: counts the changes.
+    connection: librdkafka's options; topics: those that are asked about; written: those of them that have to take
+    `LEAST`; sizes: topic → bytes, a topic of which nothing is known is left out; revision: counts the changes.
     """
 
-    def __init__(self, connection: Mapping[str, Any], topics: Iterable[str]) -> None:
+    def __init__(self, connection: Mapping[str, Any], topics: Iterable[str], written: Collection[str] = ()) -> None:
         self.sizes: dict[str, int] = {}
         self.revision = 0
         self._connection = connection
         self._topics = list(dict.fromkeys(topics))
+        self._written = written
 
     def learn(self) -> None:
-        """Ask the broker; blocks."""
+        """Ask the broker; blocks.
+
+        Raises PassingError where one that is written takes too little by now; what was learned before holds on.
+        """
         sizes = record_limits(self._connection, self._topics)
+        try:
+            check_sizes({topic: size for topic, size in sizes.items() if topic in self._written})
+        except ConfigError as error:
+            raise PassingError(str(error)) from None
         if any(self.sizes.get(topic) != size for topic, size in sizes.items()):
             self.sizes |= sizes
             self.revision += 1
@@ -55,7 +66,7 @@ class RecordLimits:
     def expect_same(self, revision: int) -> None:
         """Ask the broker, and give up what was written by other limits than now; blocks.
 
-        Raises KafkaException, as the broker would.
+        Raises KafkaException, as the broker would, and as `learn` does.
         """
         self.learn()
         if revision != self.revision:
@@ -118,6 +129,17 @@ def _shrink(output: OutputRecord, limits: Mapping[str, int], topic: str, partiti
     letter = dead_letter(Unplaced(key, value), topic, partition, Reason.OUTPUT_TOO_LARGE, detail)
     limit = limits[DEAD_LETTERS]
     return letter if size_of(letter) <= limit else shorten(letter, limit)
+
+
+def check_sizes(sizes: Mapping[str, int]) -> None:
+    """Refuse topics that take too little; sizes: topic → bytes of a record. Raises ConfigError."""
+    for topic, size in sizes.items():
+        if size < LEAST:
+            msg = (
+                f"expected a max.message.bytes of {topic} of at least {LEAST}, got {size}: what is written there may be"
+                " larger, and would be lost; raise it"
+            )
+            raise ConfigError(msg)
 
 
 def record_limits(connection: Mapping[str, Any], topics: Iterable[str]) -> dict[str, int]:

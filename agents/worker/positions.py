@@ -5,7 +5,7 @@ records expired unread, the group's offsets expired, or partitions were added, a
 nobody would know. So positions are compared at assignment, and the worker refuses with what to do about it. Each commit
 carries the topic's id and partition count as its metadata, and the changelog a checkpoint with positions and topic ids.
 They make these cases certain instead of likely: positions that are gone are restored from the checkpoint, and a
-changelog that is gone is missed by the positions.
+changelog that is gone, or empty, is missed by the positions.
 """
 
 import time
@@ -68,7 +68,7 @@ class Changelog(NamedTuple):
     """What is known of the changelog partition that belongs to some positions.
 
     end: the next offset to be written, 0 when nothing ever was; topic_id: now; kept_id: as its checkpoint says, ""
-    without one.
+    without one; records: how many could be read of it, tombstones and checkpoints too.
     """
 
     topic: str
@@ -76,11 +76,23 @@ class Changelog(NamedTuple):
     end: int
     topic_id: str = ""
     kept_id: str = ""
+    records: int = 1
 
     @property
     def another(self) -> bool:
         """Whether it is not the one that the state was written to."""
         return bool(self.kept_id and self.topic_id and self.kept_id != self.topic_id)
+
+    @property
+    def lost(self) -> str:
+        """Say in words what it is where it cannot hold the state of what was read, "" where it can.
+
+        Whatever commits a position writes a checkpoint with it or before it, and compaction keeps the last record of a
+        log: without any record, somebody has deleted them.
+        """
+        if self.another or not self.end:
+            return "a changelog that was made anew and knows nothing of it"
+        return "" if self.records else f"a changelog without a record before its end {self.end}: they were deleted"
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.partition}"
@@ -94,7 +106,7 @@ class Trouble(StrEnum):
     RECORDS_EXPIRED = "records_expired"  #: retention deleted records before they were read
     OFFSETS_EXPIRED = "offsets_expired"  #: the group's positions are gone, its state is not
     MOVED = "moved"  #: somebody set the position with another tool
-    STATE_LOST = "state_lost"  #: the changelog was made anew, and the positions were not
+    STATE_LOST = "state_lost"  #: the changelog was made anew or emptied, and the positions were not
 
 
 class PositionProblem(NamedTuple):
@@ -134,11 +146,11 @@ def find_troubles(
     read = {position.partition: position for position in positions if position.committed}
     for changelog in changelogs:
         before = read.get(changelog.partition)
-        if before is not None and (changelog.another or not changelog.end):
+        if before is not None and changelog.lost:
             sentence = (
-                f"expected the state of what was read up to {before}@{before.committed}, got a changelog that was made"
-                f" anew and knows nothing of it; {repair} --to earliest` computes it again from what the logs still"
-                " have, `--to accept` goes on without it"
+                f"expected the state of what was read up to {before}@{before.committed}, got {changelog.lost};"
+                f" {repair} --to earliest` computes it again from what the logs still have, `--to accept` goes on"
+                " without it"
             )
             findings.append(PositionProblem(Trouble.STATE_LOST, str(changelog), sentence))
     for position in positions:

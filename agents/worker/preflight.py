@@ -10,9 +10,9 @@ from confluent_kafka.admin import AclOperation, AdminClient, ClusterMetadata, Co
 
 from turnsignal.agents.kafka.reaching import reach_broker
 from turnsignal.agents.kafka.refusals import explain_refusal
-from turnsignal.agents.kafka.topics import MOCK_CLUSTER, Right, rights
+from turnsignal.agents.kafka.topics import MOCK_CLUSTER, Right, rights, written_by
 from turnsignal.agents.settings import Settings
-from turnsignal.agents.worker.limits import record_limits
+from turnsignal.agents.worker.limits import check_sizes, record_limits
 from turnsignal.agents.worker.partition_task import AppSpec
 from turnsignal.agents.worker.stores import check_directory
 from turnsignal.stream.errors import ConfigError, TurnsignalError
@@ -21,7 +21,6 @@ from turnsignal.stream.suite import MAX_STATE
 logger = logging.getLogger("turnsignal.preflight")
 
 _SECONDS = 30.0  #: for the broker to answer
-_LEAST_CHANGELOG = 10_000  #: bytes: a checkpoint names all topics with their ids
 
 
 def check_access(settings: Settings, spec: AppSpec) -> None:
@@ -62,21 +61,22 @@ def check_access(settings: Settings, spec: AppSpec) -> None:
     if absent:
         msg = f"expected the topics of {spec.name}, got no {', '.join(absent)}: run `turnsignal topics create`"
         raise ConfigError(msg)
-    check_changelog(spec.changelog, record_limits(settings.confluent(), [spec.changelog]).get(spec.changelog))
+    written = written_by(spec.name, settings.prefix)
+    sizes = record_limits(settings.confluent(), [name for name in names if name in written])
+    check_sizes(sizes)
+    warn_of_changelog(spec.changelog, sizes.get(spec.changelog))
 
 
-def check_changelog(topic: str, limit: int | None) -> None:
-    """Refuse a changelog that does not take a checkpoint, warn of one that does not take every state.
-
-    limit: bytes that a record of it may have, None where nobody knows. Raises ConfigError.
-    """
-    if limit is None or limit >= MAX_STATE:
-        return
-    expected = f"expected a max.message.bytes of {topic} of at least"
-    if limit < _LEAST_CHANGELOG:
-        msg = f"{expected} {_LEAST_CHANGELOG}, got {limit}: no position could be kept there; raise it"
-        raise ConfigError(msg)
-    logger.warning("%s %d, got %d: turns of conversations with more become dead letters", expected, MAX_STATE, limit)
+def warn_of_changelog(topic: str, limit: int | None) -> None:
+    """Warn of a changelog that does not take every state; limit: bytes of a record, None where nobody knows."""
+    if limit is not None and limit < MAX_STATE:
+        logger.warning(
+            "expected a max.message.bytes of %s of at least %d, got %d: turns of conversations with more become dead"
+            " letters",
+            topic,
+            MAX_STATE,
+            limit,
+        )
 
 
 #: setting → the broker's least and greatest of it, in milliseconds, "" where it has none

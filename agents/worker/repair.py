@@ -29,12 +29,20 @@ _AT_ONCE = 10_000  #: records on their way, of the 100,000 that a producer holds
 _Record = tuple[int, bytes, bytes | None, list[tuple[str, bytes]] | None]
 
 
-class DroppedEntry(NamedTuple):
-    """An entry of the state that was dropped: the partition and key where it stood, and what was wrong with it."""
+class BadEntry(NamedTuple):
+    """An entry of the state that is not read: the partition and key where it stands, and what is wrong with it."""
 
     partition: int
     key: bytes
     wrong: Exception
+
+
+class DroppedEntries(NamedTuple):
+    """What became of entries that are not read. damaged, newer: those that were left."""
+
+    dropped: list[BadEntry]
+    damaged: list[BadEntry]
+    newer: list[BadEntry]
 
 
 class Repaired(NamedTuple):
@@ -94,10 +102,11 @@ def repair(
     return [Repaired(old.topic, old.partition, old.committed, after) for old, after in changes]
 
 
-def drop_unreadable(settings: Settings, app: str) -> list[DroppedEntry]:
-    """Write tombstones over the entries of an app's state that no version reads; returns them.
+def drop_unreadable(settings: Settings, app: str, *, damaged: bool = True, newer: bool = False) -> DroppedEntries:
+    """Write tombstones over entries of an app's state that are not read; returns them, and those that are left.
 
-    Raises ConfigError when the group has members, or there is no state; SchemaError where a newer version wrote one.
+    damaged: drop those that no version reads; newer: those that a newer version wrote. Raises ConfigError when the
+    group has members, or there is no state.
     """
     admin = AdminClient({**settings.confluent(), "log_level": 0})
     _expect_empty(admin, settings, settings.app_id(app))
@@ -106,14 +115,19 @@ def drop_unreadable(settings: Settings, app: str) -> list[DroppedEntry]:
     if changelog not in topics:
         msg = f"expected the topic {changelog}, which holds the state of {app}, got none: is TURNSIGNAL_PREFIX right?"
         raise ConfigError(msg)
-    dropped: list[DroppedEntry] = []
+    entries = DroppedEntries([], [], [])
     for number in topics[changelog].partitions:
         store: dict[bytes, bytes] = {}
         restore_changelog(settings.confluent(), changelog, number, store)
-        dropped += [DroppedEntry(number, key, error) for key, error in find_unreadable(app, store).items()]
-    tombstones = [(entry.partition, entry.key, None, None) for entry in dropped]
+        unreadable = find_unreadable(app, store)
+        for wrong, drops, left in (
+            (unreadable.damaged, damaged, entries.damaged),
+            (unreadable.newer, newer, entries.newer),
+        ):
+            (entries.dropped if drops else left).extend(BadEntry(number, key, error) for key, error in wrong.items())
+    tombstones = [(entry.partition, entry.key, None, None) for entry in entries.dropped]
     _write(Producer(_writing(settings)), changelog, tombstones, "tombstones")
-    return dropped
+    return entries
 
 
 def changelog_of(settings: Settings, app: str) -> str:

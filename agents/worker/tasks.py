@@ -29,6 +29,7 @@ from turnsignal.agents.worker.partition_task import AppSpec, Deferral, Partition
 from turnsignal.agents.worker.progress import Progress
 from turnsignal.agents.worker.transactions import group_reader
 from turnsignal.agents.worker.unpacking import AT_ONCE
+from turnsignal.stream.errors import ConfigError
 
 logger = logging.getLogger("turnsignal.tasks")
 
@@ -354,7 +355,10 @@ class TaskManager:
             raise
         self._broker_checks += 1
         if self._broker_checks % _LIMITS_EVERY == 0:
-            await self.work.learn_limits()
+            try:
+                await self.work.learn_limits()
+            except ConfigError as error:
+                end_over(error, "asking how large records may be")
         if nobody and self.source is not None:
             logger.warning("the group has partitions to deal out and nobody has any: joining it again")
             await self.source.join_again()

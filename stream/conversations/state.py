@@ -322,19 +322,22 @@ _decode = msgspec.msgpack.Decoder(Conversation).decode
 _decode_judged = msgspec.msgpack.Decoder(JudgedState).decode
 _decode_head = msgspec.msgpack.Decoder(_StateHead).decode
 
+#: What decoders raise for bytes that do not read as theirs; a text that is no UTF-8 is a ValueError of Python's own.
+_UNDECODABLE = (msgspec.DecodeError, ValueError, OverflowError, RecursionError)
+
 
 def restore(value: bytes) -> Conversation:
     """Read a snapshot back; fields that an older version did not have yet get their defaults.
 
-    Raises SchemaError for a newer version than this code knows.
+    Raises SchemaError for a newer version than this code knows, UnreadableStateError for what reads as none.
     """
     try:
         if value[:2] == _JUDGED:
             return _join(_decode_judged(value))
         state = _decode(value)
-    except msgspec.DecodeError:  # of another layout, most likely, and then its version says so
+    except _UNDECODABLE as error:  # of another layout, most likely, and then its version says so
         _read_head(value)
-        raise
+        raise _unreadable(value, error) from None
     if state.version != _UNJUDGED:
         if state.version > VERSION:
             raise SchemaError.newer("conversation", VERSION, state.version)
@@ -349,11 +352,14 @@ def restore(value: bytes) -> Conversation:
 def restore_judged(value: bytes) -> JudgedState | None:
     """Read what a verdict changes, and no more; None where it may change the whole conversation, which is closed.
 
-    None, too, where no judge had anything to do with it, and for state of another version.
+    None, too, where no judge had anything to do with it, and for state of another version. Raises UnreadableStateError.
     """
     if value[:2] != _JUDGED:
         return None
-    judged = _decode_judged(value)
+    try:
+        judged = _decode_judged(value)
+    except _UNDECODABLE as error:
+        raise _unreadable(value, error) from None
     return None if judged.closed else judged
 
 
@@ -393,9 +399,14 @@ def peek(value: bytes) -> tuple[float, float, int]:
 def _read_head(value: bytes) -> _StateHead:
     try:
         head = _decode_head(value)
-    except msgspec.DecodeError as error:
-        msg = f"expected a conversation's state, got {len(value)} bytes that do not read as one: {error}"
-        raise UnreadableStateError(msg) from None
+    except _UNDECODABLE as error:
+        raise _unreadable(value, error) from None
     if head.version > VERSION:
         raise SchemaError.newer("conversation", VERSION, head.version)
     return head
+
+
+def _unreadable(value: bytes, error: Exception) -> UnreadableStateError:
+    return UnreadableStateError(
+        f"expected a conversation's state, got {len(value)} bytes that do not read as one: {error}"
+    )

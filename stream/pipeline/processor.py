@@ -13,13 +13,13 @@ record, text, Markdown, table cells), and as a last resort by processor time, se
 import math
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from turnsignal.stream.conversations.clock import Moment, StreamClock
 from turnsignal.stream.conversations.judged import Fate
 from turnsignal.stream.conversations.recent_ids import Seen
 from turnsignal.stream.conversations.state import Conversation, JudgedState, peek, restore, restore_judged
-from turnsignal.stream.errors import Refused
+from turnsignal.stream.errors import Refused, SchemaError
 from turnsignal.stream.pipeline.agenda import Agenda
 from turnsignal.stream.pipeline.allowance import SECONDS, Allowance
 from turnsignal.stream.pipeline.batch_output import BatchOutput
@@ -38,6 +38,8 @@ from turnsignal.stream.records.verdicts import decode_verdict
 from turnsignal.stream.records.wire import Record, Unplaced
 from turnsignal.stream.suite import MAX_STATE, Suite
 
+_Read = TypeVar("_Read")
+
 _NEW = Seen.NEW
 _SWEEP = 2_000  #: conversations that are closed or forgotten per batch at most
 _LATE = 10_000  #: verdicts of which it is remembered that they came after their conversation's retention
@@ -46,8 +48,17 @@ _LEAST = 50  #: of them, and of records of `forget`, that are done even when tur
 
 
 def check_entry(_key: bytes, value: bytes) -> None:
-    """Read an entry of the state whole. Raises SchemaError, or what msgspec raises, where that cannot be done."""
+    """Read an entry of the state whole. Raises SchemaError where that cannot be done."""
     restore(value)
+
+
+def _read_entry(read: Callable[[bytes], _Read], key: bytes, value: bytes) -> _Read:
+    """Read an entry of the state; what is raised where that cannot be done names its key."""
+    try:
+        return read(value)
+    except SchemaError as error:
+        error.key = key
+        raise
 
 
 class PartitionProcessor:
@@ -168,6 +179,8 @@ class PartitionProcessor:
             role = "user" if b'"role":"user"' in (record.value or b"").replace(b" ", b"") else "assistant"
             try:
                 self._leave_gap(record.key, role, record.offset)
+            except SchemaError:
+                raise  # the state is not to be lost with the record
             except Exception:
                 self._begin()  # nothing that the gap has written or counted stays
                 self._output.add_poison(record, why, topic)
@@ -186,7 +199,7 @@ class PartitionProcessor:
         """
         self._begin()
         for key, value in self.store.items():
-            state = restore(value)
+            state = _read_entry(restore, key, value)
             if not state.closed or state.is_waiting:
                 self._live[key] = state
                 self._output.add_feedback(key, self._feedback.on_end(key, state))
@@ -202,7 +215,7 @@ class PartitionProcessor:
     def conversation(self, key: bytes) -> Conversation | None:
         """Return what is remembered of a conversation."""
         value = self.store.get(key)
-        return None if value is None else restore(value)
+        return None if value is None else _read_entry(restore, key, value)
 
     def describe(self, key: bytes) -> dict[str, Any] | None:
         """Return what is remembered of a conversation, for people to read: without the texts."""
@@ -240,7 +253,7 @@ class PartitionProcessor:
         value = self._changes[key] if key in self._changes else self.store.get(key)
         if value is None:
             return None
-        state = self._live[key] = restore(value)
+        state = self._live[key] = _read_entry(restore, key, value)
         return state
 
     def _load_judged(self, key: bytes) -> JudgedState | None:
@@ -248,7 +261,7 @@ class PartitionProcessor:
         if key in self._live:
             return None
         value = self._changes[key] if key in self._changes else self.store.get(key)
-        return None if value is None else restore_judged(value)
+        return None if value is None else _read_entry(restore_judged, key, value)
 
     def _take_in(self, inputs: Mapping[str, Sequence[Record]]) -> dict[str, int]:
         """Take in turns, feedback and verdicts as far as the allowance goes; return how many of each topic."""
@@ -450,6 +463,8 @@ class PartitionProcessor:
                 state = self._live[key] = self._load_unexpired(key, now)
                 if state is not None:
                     self.agenda.put(key, state.schedule(self._limits))
+        except SchemaError:
+            raise  # its state is damaged, and somebody has to decide what becomes of it
         except Exception as error:
             detail = f"expected to close a conversation, got {type(error).__name__}; it is forgotten"
             self._output.add_poison(Unplaced(key, None), detail)

@@ -162,11 +162,11 @@ def test_bad_records_are_set_aside_once_each_and_their_neighbours_are_scored(
 
 def test_an_exchange_larger_than_its_topic_takes_is_cut_until_it_fits(settings: Settings, tmp_path: Path) -> None:
     """It was a dead letter, and no judge ever saw it."""
-    limit(settings, "exchanges", 5_000)
+    limit(settings, "exchanges", 65_536)
     text = settings.suite.read_text().replace("share = 0.3", "share = 1.0") if settings.suite else ""
     (tmp_path / "suite.toml").write_text(text)
-    large = [{"doc_id": "doc_1", "text": "Hold the button. " * 1_000}, {"doc_id": "doc_2", "text": "Or not."}]
-    long = "Hold it [doc_1]. " + 'Hört ihr "mich"? 😀 ' * 500
+    large = [{"doc_id": "doc_1", "text": "Hold the button. " * 10_000}, {"doc_id": "doc_2", "text": "Or not."}]
+    long = "Hold it [doc_1]. " + 'Hört ihr "mich"? 😀 ' * 5_000
     cases: list[Case] = [
         ("question", CONVERSATION, orjson.dumps(turn("t1")), None),
         ("answer", CONVERSATION, orjson.dumps(turn("t2", "assistant", "Hold it [doc_1].", retrieved=large)), None),
@@ -177,32 +177,17 @@ def test_an_exchange_larger_than_its_topic_takes_is_cut_until_it_fits(settings: 
     assert stages(outcome, CONVERSATION) == ["response", "follow_up", "response"]
     assert not outcome.letters
     written = outcome.exchanges[CONVERSATION]
-    assert max(map(len, written)) < 5_000
+    assert max(map(len, written)) < 65_536
     first, second, third = map(EXCHANGE_RECORDS.validate_json, written)
     assert [one.row for one in (first, second, third)] == [
         orjson.loads(row)["id"] for row in outcome.rows[CONVERSATION]
     ]
     assert (first.response, first.cut, second.cut) == ("Hold it [doc_1].", ["documents"], [])
     assert [(one.doc_id, one.text) for one in first.documents or []][1] == ("doc_2", "Or not.")
-    assert 3_000 < len((first.documents or [])[0].text or "") < 5_000
+    assert 60_000 < len((first.documents or [])[0].text or "") < 65_536
     assert third.cut == ["documents", "response"]
     assert long.startswith(third.response)
-    assert len(third.response.encode()) > 3_000
-    assert log.count("working on") == 1, log
-
-
-def test_a_row_larger_than_its_topic_takes_stops_nothing(settings: Settings, tmp_path: Path) -> None:
-    limit(settings, "scores", 1_200)
-    answer = turn("t2", "assistant", "Hold it [doc_1].", retrieved=DOCUMENTS)
-    cases: list[Case] = [
-        ("question", CONVERSATION, orjson.dumps(turn("t1")), None),
-        ("answer", CONVERSATION, orjson.dumps(answer), None),
-        ("follow-up", CONVERSATION, orjson.dumps(turn("t3", text="Thanks!")), None),
-    ]
-    outcome, log = work_through(settings, cases, tmp_path, letters=1)
-    (((topic, _, _, reason), key, _),) = outcome.letters
-    assert (topic, reason, key) == (topic_names(settings.prefix)["scores"], "output_too_large", CONVERSATION)
-    assert stages(outcome, CONVERSATION) == ["follow_up"]
+    assert len(third.response.encode()) > 40_000
     assert log.count("working on") == 1, log
 
 

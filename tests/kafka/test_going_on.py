@@ -17,7 +17,7 @@ from tests.kafka.faults.play import wait
 from tests.kafka.test_isolation import conversations, letters, produce, readiness, rows, running, turn
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.kafka.brokers import Broker, ProcessBroker, find_broker
-from turnsignal.agents.kafka.topics import create_topics, topic_names
+from turnsignal.agents.kafka.topics import create_topics, log_bounds, partition_for, topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.score import make_spec
 from turnsignal.agents.settings import Settings
@@ -25,6 +25,7 @@ from turnsignal.agents.worker.assignment import Assignment
 from turnsignal.agents.worker.batches import PartitionBatch
 from turnsignal.agents.worker.bisection import Caution
 from turnsignal.agents.worker.limits import RecordLimits
+from turnsignal.agents.worker.repair import drop_unreadable, repair
 from turnsignal.agents.worker.steps import Steps
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.agents.worker.transactions import TransactionWriter, group_reader
@@ -157,6 +158,55 @@ def test_state_that_reads_as_none_is_refused_by_its_place_and_may_be_dropped(fre
     assert again.output == "Every entry of the state reads as one.\n"
 
 
+def test_what_says_that_a_newer_version_wrote_it_is_left_until_somebody_drops_it(fresh_topics: Settings) -> None:
+    good = Conversation().snapshot()
+    writer = make_writer(fresh_topics, 2)
+    writer.write([], {b"good": good, b"c-1": good[:-5], b"c-2": good.replace(good[3:4], b"\x7f", 1)})
+    writer.commit([], None)
+    changelog = topic_names(fresh_topics.prefix)["conversations_changelog"]
+    env = {"TURNSIGNAL_BROKERS": fresh_topics.brokers, "TURNSIGNAL_PREFIX": fresh_topics.prefix}
+    done = CliRunner().invoke(turnsignal, ["topics", "repair", "score", "--drop-unreadable"], env=env)
+    assert done.exit_code == 0, done.output
+    assert "partition 2: dropped 'c-1': expected a conversation's state, got " in done.output
+    assert "partition 2: left 'c-2': expected conversation state of version " in done.output
+    assert done.output.endswith("1 key left, which --drop-newer drops.\n")
+    with pytest.raises(SchemaError) as caught:
+        taking_over(fresh_topics).run(range(4), {})
+    said = str(caught.value)
+    assert said.startswith(f"{changelog}-2, key 'c-2': expected conversation state of version ")
+    command = "topics repair score --drop-newer"
+    assert f"then `turnsignal {command}` drops it" in said
+    dropped = CliRunner().invoke(turnsignal, command.split(), env=env)
+    assert dropped.output.startswith("partition 2: dropped 'c-2': expected conversation state of version ")
+    assert list(taking_over(fresh_topics).run(range(4), {})[2].processor.store) == [b"good"]
+
+
+def test_a_turn_whose_conversation_has_damaged_state_waits_until_that_is_dropped(
+    fresh_topics: Settings, tmp_path: Path
+) -> None:
+    snapshot = Conversation(suite="a name").snapshot()
+    names = topic_names(fresh_topics.prefix)
+    number = partition_for(b"c-1", 4)
+    writer = make_writer(fresh_topics, number)
+    writer.write([], {b"c-1": snapshot.replace(b"name", b"\xffame")})
+    writer.commit([], None)
+    worker = ("turnsignal.agents.cli", "worker", "score")
+    with running(fresh_topics, tmp_path, *worker) as log:
+        wait(lambda: "working on" in log.read_text(), 60, "the worker to begin")
+        produce(fresh_topics, [turn("c-1", each) for each in (1, 2, 3)])
+        wait(lambda: "is not started again" in log.read_text(), 60, "the worker to refuse")
+    for again in range(3):  # by somebody who does not read what it says
+        with running(fresh_topics, tmp_path, *worker, name=f"again-{again}") as log:
+            wait(lambda: "is not started again" in log.read_text(), 60, "the worker to refuse")
+        assert f"{names['conversations_changelog']}-{number}, key 'c-1': expected a conversation's" in log.read_text()
+    assert (letters(fresh_topics), rows(fresh_topics)) == ([], 0)
+    assert behind(fresh_topics) == {number}
+    drop_unreadable(fresh_topics, "score")
+    with running(fresh_topics, tmp_path, *worker):
+        wait(lambda: reached_ends(fresh_topics), 60, "the turns to be committed")
+    assert (letters(fresh_topics), rows(fresh_topics)) == ([], 2)
+
+
 def test_a_topic_that_is_deleted_under_a_worker_is_said_and_it_is_not_ready(
     fresh_topics: Settings, tmp_path: Path
 ) -> None:
@@ -196,6 +246,57 @@ def test_a_changelog_that_is_made_anew_under_a_worker_is_refused_at_once(
     assert "got a changelog that was made anew" in said
 
 
+def test_an_emptied_changelog_is_refused_until_that_is_accepted(fresh_topics: Settings) -> None:
+    produce(fresh_topics, conversations("c", 5))
+    names, group = (
+        topic_names(fresh_topics.prefix),
+        group_reader(fresh_topics.confluent(), fresh_topics.app_id("score")),
+    )
+    for task in taking_over(fresh_topics).run(range(4), {}).values():
+        task.writer.write([], {b"c-1": Conversation(offset=0).snapshot()}, task.checkpoint())
+        task.writer.commit(task.offsets({names["turns"]: 1}), group.consumer_group_metadata())
+    changelog = names["conversations_changelog"]
+    end = delete_records(fresh_topics, changelog, 2)
+    with pytest.raises(ConfigError) as caught:
+        taking_over(fresh_topics).run(range(4), {})
+    said = str(caught.value)
+    assert said.startswith(f"{changelog}-2: expected the state of what was read up to {names['turns']}-2@1, got ")
+    assert f"got a changelog without a record before its end {end}: they were deleted; stop all score workers" in said
+    for way_out in ("earliest", "accept"):
+        assert f"--to {way_out}`" in said
+    repair(fresh_topics, "score", "accept")
+    taken = taking_over(fresh_topics).run(range(4), {})
+    assert {number: len(task.processor.store) for number, task in taken.items()} == {0: 1, 1: 1, 2: 0, 3: 1}
+
+
+def delete_records(settings: Settings, topic: str, number: int) -> int:
+    """Delete all records of a partition, as a retention would; returns its end."""
+    admin = AdminClient(settings.confluent())
+    end = log_bounds(admin, {topic: [number]})[topic][number][1]
+    set_cleanup(admin, topic, "compact,delete")  # else the broker refuses to
+    wait(lambda: cleaned_up(admin, topic, number, end), 30, "the broker to delete records")
+    set_cleanup(admin, topic, "compact")
+    return end
+
+
+def set_cleanup(admin: AdminClient, topic: str, policy: str) -> None:
+    entry = ConfigEntry("cleanup.policy", policy, incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
+    admin.incremental_alter_configs([resource])[resource].result(30)
+
+
+def cleaned_up(admin: AdminClient, topic: str, number: int, end: int) -> bool:
+    """Have the broker delete what stands before an offset; False where it does not know yet that it may."""
+    place = TopicPartition(topic, number, end)
+    try:
+        admin.delete_records([place])[place].result(30)
+    except KafkaException as error:
+        if error.args[0].code() != KafkaError.POLICY_VIOLATION:
+            raise
+        return False
+    return True
+
+
 def test_rows_go_on_into_a_topic_that_is_made_anew_under_a_worker(fresh_topics: Settings, tmp_path: Path) -> None:
     produce(fresh_topics, conversations("c", 20))
     with running(fresh_topics, tmp_path, "turnsignal.agents.cli", "worker", "score") as log:
@@ -211,13 +312,15 @@ def test_rows_go_on_into_a_topic_that_is_made_anew_under_a_worker(fresh_topics: 
 def test_a_partition_whose_dead_letter_is_refused_is_held_until_it_is_taken(
     fresh_topics: Settings, tmp_path: Path
 ) -> None:
-    limit_records(fresh_topics, "dead_letters", 100)
-    produce(fresh_topics, [turn("sick", 1, "pill:raise"), *conversations("c", 20)])
+    admin, dead_letters = AdminClient(fresh_topics.confluent()), topic_names(fresh_topics.prefix)["dead_letters"]
+    set_cleanup(admin, dead_letters, "compact")  # it takes nothing without a key
+    _, value = turn("sick", 1)
+    produce(fresh_topics, [(None, value), *conversations("c", 20)])
     with running(fresh_topics, tmp_path) as log:
         wait(lambda: "is blocked: what sets" in log.read_text(), 90, "the partition to be blocked")
         wait(lambda: len(behind(fresh_topics)) == 1, 60, "the other partitions to go on")
         assert letters(fresh_topics) == []
-        limit_records(fresh_topics, "dead_letters", 1_000_000)
+        set_cleanup(admin, dead_letters, "delete")
         wait(lambda: not behind(fresh_topics), 90, "the partition to go on")
         said = log.read_text()
     assert [reason for reason, _ in letters(fresh_topics)] == [Reason.POISON]
@@ -269,13 +372,9 @@ def test_batches_follow_a_limit_that_is_lowered(fresh_topics: Settings) -> None:
     writer = TransactionWriter(
         fresh_topics.producer(f"{fresh_topics.prefix}-0"), 0, names, names["conversations_changelog"], 30.0, limits
     )
-    change = ConfigResource(ResourceType.TOPIC, names["scores"])
-    change.add_incremental_config(ConfigEntry("max.message.bytes", "2000", incremental_operation=AlterConfigOpType.SET))
-    admin = AdminClient(fresh_topics.confluent())
-    for done in admin.incremental_alter_configs([change]).values():
-        done.result(30)
+    limit_records(fresh_topics, "scores", 65_536)
     limits.learn()
     writer.start()
-    writer.write([OutputRecord("scores", b"c-1", b"x" * 1_500) for _ in range(20)], {})
+    writer.write([OutputRecord("scores", b"c-1", b"x" * 50_000) for _ in range(20)], {})
     writer.commit([], None)
     assert sum(map(len, read_topic(fresh_topics, names["scores"]).values())) == 20

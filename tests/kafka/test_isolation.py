@@ -236,19 +236,28 @@ def test_a_worker_that_gains_an_input_works_beside_one_that_does_not_know_it(
     assert rows(fresh_topics) == 2 * 2 * 20
 
 
-def test_rows_that_their_topic_refuses_are_dead_letters_and_no_turn_is_blamed(
-    fresh_topics: Settings, tmp_path: Path
-) -> None:
+def test_a_topic_that_takes_too_little_by_now_loses_no_row(fresh_topics: Settings, tmp_path: Path) -> None:
     with running(fresh_topics, tmp_path, "turnsignal.agents.cli", "worker", "score") as log:
         produce(fresh_topics, conversations("before", 10))
         wait(lambda: reached_ends(fresh_topics), 60, "the first turns to be committed")
-        admin, scores = AdminClient(fresh_topics.confluent()), topic_names(fresh_topics.prefix)["scores"]
-        entry = ConfigEntry("max.message.bytes", "200", incremental_operation=AlterConfigOpType.SET)
-        resource = ConfigResource(ResourceType.TOPIC, scores, incremental_configs=[entry])
-        admin.incremental_alter_configs([resource])[resource].result(30)
+        limit_scores(fresh_topics, 200)
         produce(fresh_topics, conversations("after", 10))
+        scores = topic_names(fresh_topics.prefix)["scores"]
+        wrong = f"expected a max.message.bytes of {scores} of at least 65536, got 200"
+        wait(lambda: log.read_text().count(wrong) > 2, 90, "the worker to say so, started again and again")
+        limit_scores(fresh_topics, 1_000_000)
         wait(lambda: reached_ends(fresh_topics), 60, "the last turns to be committed")
-        said = log.read_text()
-    assert {reason for reason, _ in letters(fresh_topics)} == {Reason.OUTPUT_TOO_LARGE}
-    assert len(letters(fresh_topics)) == 2 * 10
-    assert "to be started again" not in said
+    assert letters(fresh_topics) == []
+    assert rows(fresh_topics) == 2 * 2 * 10
+
+
+def test_a_topic_that_takes_too_little_is_refused_at_the_start(fresh_topics: Settings) -> None:
+    limit_scores(fresh_topics, 65_535)
+    assert started(fresh_topics) == 2
+
+
+def limit_scores(settings: Settings, size: int) -> None:
+    entry = ConfigEntry("max.message.bytes", str(size), incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(ResourceType.TOPIC, topic_names(settings.prefix)["scores"], incremental_configs=[entry])
+    admin = AdminClient(settings.confluent())
+    admin.incremental_alter_configs([resource])[resource].result(30)

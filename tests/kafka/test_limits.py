@@ -17,18 +17,21 @@ pytestmark = pytest.mark.kafka
 
 def incompressible(name: str, turns: int) -> list[tuple[bytes, bytes]]:
     letters_of = random.Random(name)
-    texts = ["".join(chr(letters_of.randrange(0x4E00, 0x9F00)) for _ in range(2_000)) for _ in range(turns)]
+    texts = ["".join(chr(letters_of.randrange(0x4E00, 0x9F00)) for _ in range(10_000)) for _ in range(turns)]
     return [turn(name, number, text) for number, text in enumerate(texts, 1)]
 
 
 def test_a_changelog_that_takes_smaller_records_than_before_stops_nobody(
     fresh_topics: Settings, tmp_path: Path
 ) -> None:
-    with running(fresh_topics, tmp_path, "turnsignal.agents.cli", "worker", "score") as log:
+    suite = tmp_path / "suite.toml"
+    suite.write_text("[conversations]\nkept_characters = 10000\n")  # by default states are smaller than that
+    worker = ("turnsignal.agents.cli", "worker", "score")
+    with running(fresh_topics, tmp_path, *worker, TURNSIGNAL_SUITE=str(suite)) as log:
         produce(fresh_topics, conversations("before", 20))
         wait(lambda: reached_ends(fresh_topics), 60, "the first turns to be committed")
         assert readiness(log)[0] == 200
-        limit_records(fresh_topics, "conversations_changelog", 20_000)
+        limit_records(fresh_topics, "conversations_changelog", 65_536)
         produce(fresh_topics, incompressible("long", 5))  # its state grows beyond what the changelog takes
         produce(fresh_topics, conversations("after", 20))
         wait(lambda: readiness(log)[0] == 503, 30, "the worker to say what is wrong")

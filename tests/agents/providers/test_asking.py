@@ -1,10 +1,12 @@
 """One exchange and one judge come to one verdict, whatever a real endpoint does to the genuine client."""
 
 import asyncio
+import gc
 import itertools
 import logging
 import socket
 import time
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -13,12 +15,14 @@ from pydantic import SecretStr
 from tests.agents.providers.conftest import Served
 from tests.stream.judging.exchanges import an_exchange
 from tests.stream.judging.injections import INJECTIONS
-from turnsignal.agents.providers.asking import JudgeAsker, SharedBudget
+from turnsignal.agents.providers.asking import JudgeAsker, SharedBudget, begin_inquiry
 from turnsignal.agents.providers.endpoints import Endpoint
 from turnsignal.agents.providers.openai_compatible import OpenAICompatible, retry_after
+from turnsignal.agents.providers.protocol import ProviderCall, ProviderError
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
 from turnsignal.stream.judging.budget import Budget
 from turnsignal.stream.judging.judges import NANO, EndpointPart, Judge, JudgePart, PricePart
+from turnsignal.stream.judging.material import collect_material
 from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.records.turns import Document
 from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, Verdict
@@ -143,6 +147,36 @@ def test_a_reply_that_does_not_end_is_given_up_and_not_asked_for_again(endpoint:
     (verdict,) = ask(endpoint, model, timeout=60.0, deadline=60.0)
     assert (verdict.value, verdict.unscored, verdict.attempts) == (None, Unjudged.PARSE, 1)
     assert verdict.reasoning == "lab: expected a reply of at most 4,000,000 bytes, got more"
+
+
+def test_errors_that_somebody_keeps_hold_nothing_of_the_replies(endpoint: Served) -> None:
+    """They stayed, four megabytes each, until garbage was looked for: gigabytes in a worker that does so seldom."""
+
+    async def fail(count: int) -> list[ProviderError]:
+        provider = OpenAICompatible(Endpoint("lab", endpoint.url, SecretStr(KEY)))
+        judge = a_judge("endless")
+        prompt = begin_inquiry(judge, collect_material(an_exchange(), judge.chosen.rubric, judge.part.max_input)).prompt
+        assert prompt is not None
+        call = ProviderCall("v", "endless", prompt, 100, None, structured=False, timeout=60.0)
+        kept = []
+        for _ in range(count):
+            with pytest.raises(ProviderError) as caught:
+                await provider.ask(call)
+            kept.append(caught.value)
+        await provider.close()
+        return kept
+
+    asyncio.run(fail(1))  # what is loaded or remembered the first time
+    gc.disable()
+    tracemalloc.start()
+    try:
+        kept = asyncio.run(fail(4))
+        held = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+    assert len(kept) == 4
+    assert held < 4_000_000
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422])

@@ -1,6 +1,7 @@
 """A partition that pauses after its batch is free at once for whoever owns it next; one that is blocked says why."""
 
 import logging
+from dataclasses import replace
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
@@ -8,14 +9,18 @@ from faust.types import TP
 
 from tests.agents.worker.test_batches import LONG, batch_at_once
 from tests.kafka.faults.oracle import Kept
+from tests.kafka.test_isolation import turn
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.batch_attempt import BatchAttempt
 from turnsignal.agents.worker.batch_work import BatchWork, share_interval
 from turnsignal.agents.worker.batches import PartitionBatch, RecordBuffer
+from turnsignal.agents.worker.bisection import Bisection
 from turnsignal.agents.worker.partition_task import AppSpec, PartitionTask
 from turnsignal.agents.worker.progress import Progress
 from turnsignal.agents.worker.transactions import TransactionWriter
+from turnsignal.stream.conversations.state import Conversation
+from turnsignal.stream.errors import SchemaError
 from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.records.wire import OutputRecord
@@ -105,4 +110,22 @@ def test_a_record_whose_dead_letter_is_refused_blocks_its_partition_and_is_kept(
     }
     assert "partition 0 is blocked: what sets turnsignal.turns-0 offsets 7 to 7 (1 records) aside" in caplog.text
     assert f"expected a topic that takes it: {advice}" in caplog.text
+    work.close()
+
+
+async def test_state_that_cannot_be_read_is_no_fault_of_the_batch_that_needs_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    buffer = RecordBuffer(10)
+    buffer.open({0})
+    work, task = make_work(buffer)
+    snapshot = Conversation(suite="a name").snapshot()
+    task.processor.store[b"c-1"] = snapshot.replace(b"name", b"\xffame")
+    work.spec = replace(work.spec, work=lambda processor, records, now: processor.process(records[TURNS.topic], now))
+    assert buffer.claim(0)
+    _, value = turn("c-1", 1)
+    with pytest.raises(SchemaError, match="changelog-0, key 'c-1': expected a conversation's state, got "):
+        work.start(task, PartitionBatch(0, {TURNS.topic: [TURN._replace(value=value)]}))
+    assert task.bisection == Bisection()
+    assert "failed" not in caplog.text
     work.close()

@@ -1,6 +1,9 @@
 """What a topic does not take is cut, or set aside, before the broker could refuse the whole transaction."""
 
-from turnsignal.agents.worker.limits import RecordLimits
+import pytest
+
+from turnsignal.agents.worker.limits import LEAST, RecordLimits, check_sizes
+from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.records.wire import OutputRecord, size_of
 
 TOPICS = {"scores": "t-scores", "dead_letters": "t-dead-letters"}
@@ -36,3 +39,9 @@ def test_what_is_too_large_is_a_dead_letter_and_its_neighbours_stay() -> None:
     assert dict(letter.headers or ())["reason"] == b"output_too_large"
     assert size_of(letter) < 1_000
     assert outputs[0].topic == "scores", "the batch may be written again"
+
+
+def test_a_topic_that_takes_less_than_a_row_may_need_is_a_wrong_setting() -> None:
+    check_sizes({"t-scores": LEAST})
+    with pytest.raises(ConfigError, match=r"^expected a max\.message\.bytes of t-series of at least 65536, got 1200: "):
+        check_sizes({"t-scores": LEAST, "t-series": 1_200})

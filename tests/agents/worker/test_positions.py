@@ -1,6 +1,13 @@
 import pytest
 
-from turnsignal.agents.worker.positions import Position, Trouble, check_positions, encode_commit_metadata, find_troubles
+from turnsignal.agents.worker.positions import (
+    Changelog,
+    Position,
+    Trouble,
+    check_positions,
+    encode_commit_metadata,
+    find_troubles,
+)
 from turnsignal.stream.errors import ConfigError
 
 EQUAL = {"turnsignal.turns": 4, "turnsignal-score-conversations-changelog": 4}
@@ -77,6 +84,28 @@ def test_a_broker_that_tells_no_topic_ids_is_not_accused_of_recreating_topics() 
 
 def test_a_mark_is_the_topics_id_and_its_partition_count() -> None:
     assert encode_commit_metadata("ce6bd89d8767438997ab58b69114f24f", 4) == "ce6bd89d8767438997ab58b69114f24f/4"
+
+
+EMPTIED = Changelog("turnsignal-score-conversations-changelog", 3, 70, "id-2", records=0)
+
+
+def test_a_changelog_without_a_record_before_its_end_is_refused_with_both_ways_out() -> None:
+    (finding,) = find_troubles([at(50)], EQUAL, "score", [EMPTIED])
+    assert finding.trouble is Trouble.STATE_LOST
+    assert finding.where == "turnsignal-score-conversations-changelog-3"
+    assert "read up to turnsignal.turns-3@50, got a changelog without a record before its end 70" in finding.sentence
+    assert "`turnsignal topics repair score --to earliest`" in finding.sentence
+    assert "`--to accept`" in finding.sentence
+
+
+@pytest.mark.parametrize("committed", [None, 0])
+def test_an_empty_changelog_of_what_was_never_read_may_go_on(committed: int | None) -> None:
+    position = at(committed, commit_metadata="" if committed is None else "id-1/4")
+    assert find_troubles([position], EQUAL, "score", [EMPTIED, EMPTIED._replace(end=0)]) == []
+
+
+def test_a_changelog_with_a_checkpoint_alone_may_go_on() -> None:
+    assert find_troubles([at(50)], EQUAL, "score", [EMPTIED._replace(records=1)]) == []
 
 
 def test_refusal_is_one_line_with_the_place_the_rest_and_the_command() -> None:

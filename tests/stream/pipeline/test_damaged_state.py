@@ -1,0 +1,64 @@
+"""State that is damaged behind its first fields is no turn's fault: whatever needs it says so and changes nothing."""
+
+import msgspec
+import pytest
+
+from turnsignal.stream.conversations.state import Conversation, restore, restore_judged
+from turnsignal.stream.errors import UnreadableStateError
+from turnsignal.stream.pipeline.processor import PartitionProcessor
+from turnsignal.stream.suite import Suite
+from turnsignal.stream.testing import T0, Played, reply, user
+
+TOPIC = "turnsignal.turns"
+
+
+def damage(snapshot: bytes, field: int) -> bytes:
+    fields = msgspec.msgpack.decode(snapshot)
+    fields[field] = "x"
+    return msgspec.msgpack.encode(fields)
+
+
+def damaged_processor() -> PartitionProcessor:
+    """One that has a conversation `c` whose state cannot be read, and takes it up all the same, as its head can."""
+    played = Played().say(user("u1", 0), reply("a1", 1))
+    snapshot = played.processor.store[b"c"]
+    processor = PartitionProcessor(Suite(), {b"c": damage(snapshot, 4)}, topic=TOPIC)
+    processor.read_store()
+    return processor
+
+
+def test_a_turn_of_a_conversation_whose_state_is_damaged_is_not_to_blame() -> None:
+    processor = damaged_processor()
+    with pytest.raises(UnreadableStateError, match="expected a conversation's state, got ") as caught:
+        processor.process([user("u2", 2).record(2)], T0)
+    assert caught.value.key == b"c"
+
+
+def test_a_conversation_that_is_due_is_not_forgotten_where_its_state_is_damaged() -> None:
+    processor = damaged_processor()
+    with pytest.raises(UnreadableStateError) as caught:
+        processor.process([user("u1", 1e5, conversation="d").record(2)], T0 + 1e5)
+    assert caught.value.key == b"c"
+
+
+def test_a_record_that_is_set_aside_takes_no_damaged_state_along() -> None:
+    with pytest.raises(UnreadableStateError):
+        damaged_processor().set_aside(TOPIC, user("u2", 2).record(2), "it ended two workers")
+
+
+@pytest.mark.parametrize("byte", [b"\xff", b"\xc1"])
+def test_a_byte_that_belongs_to_no_text_is_damage(byte: bytes) -> None:
+    snapshot = Conversation(suite="a name that is easy to recognise").snapshot()
+    with pytest.raises(UnreadableStateError):
+        restore(snapshot.replace(b"easy", byte + b"asy"))
+
+
+def test_damage_to_what_a_verdict_reads_is_damage() -> None:
+    state = Conversation()
+    state.judged_memory()
+    snapshot = state.snapshot()
+    assert restore_judged(snapshot) is not None
+    with pytest.raises(UnreadableStateError):
+        restore_judged(damage(snapshot, 5))
+    with pytest.raises(UnreadableStateError):
+        restore(damage(snapshot, 6))
