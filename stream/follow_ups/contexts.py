@@ -66,7 +66,8 @@ _OF_ANSWERS = _OF_ASSISTANTS | {"that", "that's", "thats", "this", "these", "tho
 _HELD = _OF_ASSISTANTS | {"answer", "answers", "yours"}  #: with one of these, what is said may be of the answer
 _NAYS = ("no", "nah")
 _STEM = 5  #: letters that two forms of a word share
-_NEW = 2  #: words with a subject by which a statement is of something new
+_WHOLE = 4  #: words of a statement that names what it is of; who leaves that out means the answer ("came out burnt")
+_NEW = 3  #: words with a subject by which a statement is of something new; one fewer of who tells of oneself
 _ITS_OWN = WORDS["owning"] | WORDS["ceased"]  #: "my radio", "the radio is silent no more"
 _MANY = 6  #: words with a subject, from which on one that is shared may be so by chance
 _BRIEF = 8  #: words of an objection that need not say to what
@@ -464,15 +465,16 @@ class Context:
     def _is_new(self) -> bool:
         """Say whether a statement is of something that is nowhere in the exchange, and points at nothing in it.
 
-        The next problem that somebody brings to a help desk ("outlook is not syncing") reads as a complaint does, and
+        The next problem that somebody brings to a help desk ("no sound in my meeting") reads as a complaint does, and
         is none of the answer before. What answers show ("the page") and how it fails are words of no problem.
         """
         known = self._exchange
         words = words_of(self._follow_up)
-        if not (known.prompt and known.response) or not _REFERRING.isdisjoint(words):
+        if len(words) < _WHOLE or not (known.prompt and known.response) or not _REFERRING.isdisjoint(words):
             return False
         own = [word for word in words if _is_of_a_subject(word)]
-        if len(own) < (_NEW if _ITS_OWN.isdisjoint(words) else 1):
+        least = _NEW - (words[0] in WORDS["oneself"]) if _ITS_OWN.isdisjoint(words) else 1
+        if len(own) < least:
             return False
         around = " ".join((known.before[:HEAD], known.prompt[:HEAD], known.response[: 2 * HEAD])).casefold()
         return not any(word[: min(_STEM, len(word) - 1)] in around for word in own)

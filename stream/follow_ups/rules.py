@@ -48,6 +48,7 @@ _FEW_BEHIND = 3  #: words with a swear word, of which the others say too little
 _FEW = 4  #: words of a message that may ask the prompt again though most are misspelt
 
 VERSION = 27  #: raised when a rule changes what it says; part of the suite's fingerprint
+ASKS_FOR_A_PERSON = "The user asks for a person."  #: what the row says by which that is read
 
 
 class FollowUp(StrEnum):
@@ -103,8 +104,8 @@ class FollowUpReading:
     explanation: one plain sentence; decided_by: `rules` or `classifier`; unscored: why nothing is known; closes:
     whether the user takes leave, so that no answer is expected; bare: whether it is no more than a reply to what the
     answer asked last, where it did; goes_on: whether the user was read as going on or as thanking, `other` says
-    neither; clarification_free: 1 unless a clarification was read, 0 if one was, None where the message could not be
-    read at all.
+    neither; wants_person: whether the user asks for a person; clarification_free: 1 unless a clarification was read, 0
+    if one was, None where the message could not be read at all.
     """
 
     label: FollowUp
@@ -118,6 +119,7 @@ class FollowUpReading:
     closes: bool = False
     bare: bool = False
     goes_on: bool = field(init=False, repr=False, compare=False)
+    wants_person: bool = field(init=False, repr=False, compare=False)
     clarification_free: float | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -125,6 +127,7 @@ class FollowUpReading:
         goes_on = self.strict is not None and not self.clarification and self.label is not FollowUp.OTHER
         free = None if self.unscored not in (None, Unscored.NO_SIGNAL) else 0.0 if self.clarification else 1.0
         object.__setattr__(self, "goes_on", goes_on)
+        object.__setattr__(self, "wants_person", self.explanation == ASKS_FOR_A_PERSON)
         object.__setattr__(self, "clarification_free", free)
 
     def __hash__(self) -> int:

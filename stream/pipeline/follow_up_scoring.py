@@ -115,4 +115,5 @@ def _encode_follow_up(reading: FollowUpReading, diagnosis: Diagnosis) -> Scored:
         diagnosis=diagnosis.row,
         bare=reading.bare,
         label=reading.label if reason is None else None,
+        wants_person=reading.wants_person,
     )

@@ -58,7 +58,8 @@ class Scored(msgspec.Struct, gc=False):
     cited: context ranks of the documents that were passed, and of those that were cited; faults: kinds of what is
     wrong with the markers; markers: how many are well-formed; diagnosis: its row, for follow-ups; failing_stage: the
     first one that was wrong, "" where no truth says so; bare: whether a follow-up is no more than a reply to what the
-    answer asked last, where it did; label: what rules read a follow-up as, None where they read nothing.
+    answer asked last, where it did; label: what rules read a follow-up as, None where they read nothing; wants_person:
+    whether that is that the user asks for a person.
     """
 
     scores: list[Encoded] = []
@@ -76,6 +77,7 @@ class Scored(msgspec.Struct, gc=False):
     failing_stage: str = ""
     bare: bool = False
     label: FollowUp | None = None
+    wants_person: bool = False
 
     @property
     def complains(self) -> bool:

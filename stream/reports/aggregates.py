@@ -292,7 +292,9 @@ class Aggregates:
         held, conversation.held = conversation.held, None
         if held is not None:
             if follow_up is not None:
-                held = held.followed(follow_up.label, complained=follow_up.complains)
+                held = held.followed(
+                    follow_up.label, complained=follow_up.complains, wants_person=follow_up.wants_person
+                )
             self._count(key, conversation, held)
 
     def _parts(self, conversation: OpenConversation, means: Means) -> "dict[Release, array[float]]":

@@ -49,6 +49,7 @@ from turnsignal.stream.statistics.directions import (
     IN_PARTS,
     INVITES,
     LEFTOVERS,
+    PERSON,
     RECALLED,
     REFORMATTED,
     ROUNDED,
@@ -116,17 +117,20 @@ class HeldAnswer(NamedTuple):
         """Return this answer as one that came in parts."""
         return self._replace(beside={**self.beside, IN_PARTS: 1.0})
 
-    def followed(self, label: FollowUp | None = None, *, complained: bool = False) -> "HeldAnswer":
+    def followed(
+        self, label: FollowUp | None = None, *, complained: bool = False, wants_person: bool = False
+    ) -> "HeldAnswer":
         """Return this answer as one behind which its user wrote again, where it answers what was asked.
 
         label: what that was read as; thanks are no more than a reply where the answer asked for one; complained: the
-        user asked to clarify.
+        user asked to clarify; wants_person: the user asked for a person.
         """
         if FOLLOWED not in self.beside:
             return self
         thanked = label is FollowUp.THANKS and self.beside.keys().isdisjoint(REPLIES)
         reformatted = label is FollowUp.REFORMAT
         becomes = {FOLLOWED: True, THANKED: thanked, COMPLAINED: complained, REFORMATTED: reformatted}
+        becomes[PERSON] = wants_person
         return self._replace(beside={**self.beside, **{name: float(value) for name, value in becomes.items()}})
 
     def opening(self, before: FirstAnswer | None) -> FirstAnswer | None:
@@ -210,7 +214,7 @@ class AnswerReader:
         is_asked = not is_small_talk(state.kept, self._suite.follow_up_rules, answer)
         back = not scored.cited and asks_back(turn.text)
         if failed or is_asked:
-            figures |= dict.fromkeys((FOLLOWED, THANKED, COMPLAINED, REFORMATTED), 0.0)
+            figures |= dict.fromkeys((FOLLOWED, THANKED, COMPLAINED, REFORMATTED, PERSON), 0.0)
             figures[FAILED] = failed
             figures[ASKS_BACK] = back
             figures[INVITES] = asks_whether_it_helped(end) or invites_correction(end)

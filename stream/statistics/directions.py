@@ -18,6 +18,7 @@ QUESTIONS = "questions_per_conversation"  #: that are answered, small talk left 
 FOLLOWED = "answers_followed"  #: share of answers to questions behind which their user wrote again
 COMPLAINED = "answers_clarified"  #: share of answers to questions behind which their user asked to clarify
 REFORMATTED = "answers_reformatted"  #: share of answers to questions behind which their user asked for another form
+PERSON = "answers_before_a_person"  #: share of answers to questions behind which their user asked for a person
 THANKED = "answers_thanked"  #: share of answers to questions behind which their user thanked
 BEFORE_ASKED = "answers_before_questions"  #: share of answers that come out of documents before any question
 LOGGED_AGAIN = "logged_again"  #: share of answers to a question that the log holds twice, though nobody wrote it twice
@@ -43,6 +44,7 @@ OF_THE_RECORD = (
     FOLLOWED,
     COMPLAINED,
     REFORMATTED,
+    PERSON,
     THANKED,
     BEFORE_ASKED,
     BEGUN_BEHIND,
@@ -130,6 +132,7 @@ LEAST = {
     QUESTIONS: 0.032,
     THANKED: 0.03,
     REFORMATTED: 0.03,
+    PERSON: 0.03,
     BEFORE_ASKED: 0.1,
     BEGUN_BEHIND: 0.02,
     SORTED: 0.2,

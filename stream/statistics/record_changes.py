@@ -37,6 +37,7 @@ from turnsignal.stream.statistics.directions import (
     MASKED,
     NAMED,
     OF_FOLLOW_UPS,
+    PERSON,
     RECALLED,
     REFORMATTED,
     RESUMED,
@@ -144,6 +145,7 @@ def record_changes(
         _longer_or_shorter(known.length),
         _thinned(deltas, beside),
         _asks_for_form(beside),
+        _asks_for_a_person(beside),
         _recalled(beside),
         _begun_complaining(beside),
         _invited(deltas, beside, known.replies),
@@ -404,6 +406,15 @@ def _asks_for_form(beside: Mapping[str, Difference]) -> RecordChange | None:
     why = f"{by:.0%} {more(asked)} answers are asked for in another form, such as shorter"
     most = _of_users(_OF_REPLIES * by, _OF_EACH * by)
     return RecordChange(why, most, note_of(asked, why))
+
+
+def _asks_for_a_person(beside: Mapping[str, Difference]) -> RecordChange | None:
+    """Say that more users want a person, which excuses nothing: for answers that do not help, or whatever comes."""
+    asked = _change_of(PERSON, beside)
+    if asked is None:
+        return None
+    why = f"users ask for a person behind {abs(asked.value):.0%} {more(asked)} answers"
+    return RecordChange(why, {}, note_of(asked, why))
 
 
 def _of_users(follow_ups: float, conversations: float) -> dict[str, float]:

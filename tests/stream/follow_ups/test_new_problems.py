@@ -18,7 +18,7 @@ PLAN = ("Wie wechsle ich den Tarif?", "Öffnen Sie Einstellungen und wählen Sie
 @pytest.mark.parametrize(
     ("around", "follow_up"),
     [
-        (LOCKED, "outlook is not syncing"),
+        (LOCKED, "the outlook calendar is not syncing with teams"),
         (LOCKED, "no sound in teams meeting"),
         (LOCKED, "laptop screen broken and i can not open shared mailbox"),
         (LOCKED, "VPN keeps disconnecting when I work from home"),
@@ -53,6 +53,12 @@ def test_a_problem_that_the_exchange_says_nothing_of_is_no_complaint(around: tup
 )
 def test_what_points_at_the_answer_or_shares_its_subject_is_one(around: tuple[str, str], follow_up: str) -> None:
     assert RULES.read(Exchange(*around, follow_up)).clarification
+
+
+def test_who_asks_whether_a_person_answers_asks_for_none() -> None:
+    asking, wanting = (RULES.read(Exchange(*LOCKED, text)) for text in ("are you AI or real person", "can I speak to a person"))
+    assert (asking.clarification, asking.wants_person) == (False, False)
+    assert (wanting.clarification, wanting.wants_person) == (True, True)
 
 
 def test_of_a_first_message_nothing_is_new() -> None:

@@ -392,6 +392,15 @@ def test_turns_behind_a_failing_answer_and_citations_of_another_part_make_nothin
     assert (said["failed"], said["cited"]) == ("changed", "changed")
 
 
+def test_that_more_users_want_a_person_is_said_and_excuses_nothing() -> None:
+    wanted = {"answers_before_a_person": delta(0.12)}
+    (change,) = record_changes({}, wanted, Circumstances())
+    assert change.note == "users ask for a person behind 12% more answers"
+    deltas = {"clarification_free": delta(-0.2)}
+    assert verdicts(deltas, **wanted) == {"clarification_free": "worse"}
+    assert record_changes({}, {"answers_before_a_person": delta(0.01)}, Circumstances()) == []
+
+
 @pytest.mark.parametrize(("length", "words"), [(7.14, "7.1 times as long"), (0.31, "0.31 times as long")])
 def test_answers_that_say_far_more_or_less_are_said_and_move_nothing(length: float, words: str) -> None:
     (change,) = record_changes({}, {}, Circumstances(length=length))
