@@ -56,7 +56,8 @@ def test_what_points_at_the_answer_or_shares_its_subject_is_one(around: tuple[st
 
 
 def test_who_asks_whether_a_person_answers_asks_for_none() -> None:
-    asking, wanting = (RULES.read(Exchange(*LOCKED, text)) for text in ("are you AI or real person", "can I speak to a person"))
+    texts = ("are you AI or real person", "can I speak to a person")
+    asking, wanting = (RULES.read(Exchange(*LOCKED, text)) for text in texts)
     assert (asking.clarification, asking.wants_person) == (False, False)
     assert (wanting.clarification, wanting.wants_person) == (True, True)
 
