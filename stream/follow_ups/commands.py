@@ -52,6 +52,11 @@ def condoles(response: str, prompt: str) -> bool:
     return words != [] and "?" not in prompt and tells(words) and regrets(response)
 
 
+def is_due(response: str, prompt: str) -> bool:
+    """Say whether no more is due than an answer that says nothing: "OK" to a command, or regret to who asks nothing."""
+    return obeys(response, prompt) or condoles(response, prompt)
+
+
 def _commands(text: str) -> bool:
     """Say whether a text is short, asks nothing but to do it, denies nothing, and begins or ends as a command does."""
     if len(text) > CLOSING:

@@ -55,8 +55,6 @@ _NEARBY = WORDS["pointing"] | WORDS["wishes"]  #: words of one who speaks of the
 #: words that point at the answer in what somebody tells of oneself
 _AIMED = WORDS["pointing"] - WORDS["unaimed"]
 _REFERRING = _AIMED | WORDS["referring"]
-#: words that are no subject of a problem: those that say nothing of one, and those for what answers show
-_NO_SUBJECT = _STOCK | WORDS["shown"]
 #: what has none of these in it, and none of the words that begin a summary, may be held against the answer
 _COMMENTS = WORDS["praise"] | WORDS["musing"]
 _OWN = frozenset(("my", "our"))
@@ -457,10 +455,13 @@ class Context:
         words = [word for word in words_of(self._follow_up) if len(word) > 2 and word not in _STOCK]
         if len(words) < own:
             return False
+        return self._shared(words) < (2 if len(words) > _MANY else 1)
+
+    def _shared(self, words: Sequence[str]) -> int:
+        """Return how many words, but short ones, the exchange has in some form."""
         known = self._exchange
         around = " ".join((known.before[:HEAD], known.prompt[:HEAD], known.response[: 2 * HEAD])).casefold()
-        shared = sum([word[: min(_STEM, len(word) - 1)] in around for word in words if len(word) > 3])
-        return shared < (2 if len(words) > _MANY else 1)
+        return sum([word[: min(_STEM, len(word) - 1)] in around for word in words if len(word) > 3])
 
     def _is_new(self) -> bool:
         """Say whether a statement is of something that is nowhere in the exchange, and points at nothing in it.
@@ -472,12 +473,9 @@ class Context:
         words = words_of(self._follow_up)
         if len(words) < _WHOLE or not (known.prompt and known.response) or not _REFERRING.isdisjoint(words):
             return False
-        own = [word for word in words if _is_of_a_subject(word)]
+        own = [word for word in words if _is_subject(word) and word not in WORDS["shown"] and not word.isdecimal()]
         least = _NEW - (words[0] in WORDS["oneself"]) if _ITS_OWN.isdisjoint(words) else 1
-        if len(own) < least:
-            return False
-        around = " ".join((known.before[:HEAD], known.prompt[:HEAD], known.response[: 2 * HEAD])).casefold()
-        return not any(word[: min(_STEM, len(word) - 1)] in around for word in own)
+        return len(own) >= least and not self._shared(own)
 
     def _contrasts(self) -> bool:
         """Say whether a "not" in the follow-up stands behind something else than a verb that it belongs to."""
@@ -495,10 +493,6 @@ class Context:
 
     def _find(self, text: str) -> list[int]:
         return self._signs.Match(encode(text.casefold())) or []
-
-
-def _is_of_a_subject(word: str) -> bool:
-    return len(word) > 3 and word not in _NO_SUBJECT and not word.isdecimal() and not is_frequent(word)
 
 
 def _is_subject(word: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn, exchange, last_answer
 from turnsignal.stream.conversations.state import Conversation
-from turnsignal.stream.follow_ups.commands import condoles, obeys
+from turnsignal.stream.follow_ups.commands import is_due
 from turnsignal.stream.follow_ups.failures import acknowledges, ends_idle
 from turnsignal.stream.follow_ups.leaving import takes_leave
 from turnsignal.stream.follow_ups.rules import FollowUpRules
@@ -74,7 +74,7 @@ class Outcomes:
         if last is None or any(turn.role not in (USER, ASSISTANT) for turn in kept[last + 1 :]):
             return False
         is_failing, asked = self._rules.failures.is_failing, kept[:last]
-        failed = is_failing(kept[last].text) and not _is_due(kept[last].text, exchange(kept, last, "").prompt)
+        failed = is_failing(kept[last].text) and not is_due(kept[last].text, exchange(kept, last, "").prompt)
         if not asked or asked[-1].role != USER or (failed and not acknowledges(kept[last].text)):
             return failed
         # What is said to polite words, as "You're welcome!" or "Okay.", is no answer to what was asked before.
@@ -94,11 +94,6 @@ class Outcomes:
         """Say whether the last of these messages, a user's, expects no answer; last: where the last answer stands."""
         text = kept[-1].text
         return takes_leave(Exchange("", "", text) if last is None else exchange(kept, last, text), self._rules)
-
-
-def _is_due(response: str, prompt: str) -> bool:
-    """Say whether no more than an answer that says nothing is due."""
-    return obeys(response, prompt) or condoles(response, prompt)
 
 
 def _asks(text: str) -> bool:

@@ -361,7 +361,7 @@ def _claim(name: str, delta: Difference, adjusted: float, least_change: float, l
     rise, fall = DIRECTIONS.get(family(name), HIGH)
     change = rise if delta.value > 0 else fall
     if change == BETTER and lost:
-        return Claim(CHANGED, adjusted, f"{_NOT_BETTER}{lost}")
+        return withdraw(Claim(change, adjusted), lost)
     return Claim(change, adjusted, _UNSEEN if (name, change) == (WITH_DOCUMENTS, WORSE) else "")
 
 

@@ -136,11 +136,24 @@ def taking_over(settings: Settings) -> Assignment:
     )
 
 
+def keep_state(settings: Settings, partition: int, states: dict[bytes, bytes | None]) -> None:
+    """Commit states to the changelog, as a worker does."""
+    writer = make_writer(settings, partition)
+    writer.write([], states)
+    writer.commit([], None)
+
+
+def run(settings: Settings, command: str) -> str:
+    """Run a command of ours against the broker; return what it says."""
+    env = {"TURNSIGNAL_BROKERS": settings.brokers, "TURNSIGNAL_PREFIX": settings.prefix}
+    done = CliRunner().invoke(turnsignal, command.split(), env=env)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
 def test_state_that_reads_as_none_is_refused_by_its_place_and_may_be_dropped(fresh_topics: Settings) -> None:
     good, cut = Conversation(), Conversation().snapshot()[:-5]
-    writer = make_writer(fresh_topics, 2)
-    writer.write([], {b"good": good.snapshot(), b"c-1": cut})
-    writer.commit([], None)
+    keep_state(fresh_topics, 2, {b"good": good.snapshot(), b"c-1": cut})
     names = topic_names(fresh_topics.prefix)
     with pytest.raises(SchemaError) as caught:
         taking_over(fresh_topics).run(range(4), {})
@@ -148,36 +161,28 @@ def test_state_that_reads_as_none_is_refused_by_its_place_and_may_be_dropped(fre
     assert said.startswith(f"{names['conversations_changelog']}-2, key 'c-1': expected a conversation's state, got ")
     command = "topics repair score --drop-unreadable"
     assert f"then `turnsignal {command}` drops it" in said
-    env = {"TURNSIGNAL_BROKERS": fresh_topics.brokers, "TURNSIGNAL_PREFIX": fresh_topics.prefix}
-    done = CliRunner().invoke(turnsignal, command.split(), env=env)
-    assert done.exit_code == 0, done.output
-    assert done.output.startswith("partition 2: dropped 'c-1': expected a conversation's state, got ")
+    assert run(fresh_topics, command).startswith("partition 2: dropped 'c-1': expected a conversation's state, got ")
     taken = taking_over(fresh_topics).run(range(4), {})
     assert list(taken[2].processor.store) == [b"good"]
-    again = CliRunner().invoke(turnsignal, command.split(), env=env)
-    assert again.output == "Every entry of the state reads as one.\n"
+    assert run(fresh_topics, command) == "Every entry of the state reads as one.\n"
 
 
 def test_what_says_that_a_newer_version_wrote_it_is_left_until_somebody_drops_it(fresh_topics: Settings) -> None:
     good = Conversation().snapshot()
-    writer = make_writer(fresh_topics, 2)
-    writer.write([], {b"good": good, b"c-1": good[:-5], b"c-2": good.replace(good[3:4], b"\x7f", 1)})
-    writer.commit([], None)
+    keep_state(fresh_topics, 2, {b"good": good, b"c-1": good[:-5], b"c-2": good.replace(good[3:4], b"\x7f", 1)})
     changelog = topic_names(fresh_topics.prefix)["conversations_changelog"]
-    env = {"TURNSIGNAL_BROKERS": fresh_topics.brokers, "TURNSIGNAL_PREFIX": fresh_topics.prefix}
-    done = CliRunner().invoke(turnsignal, ["topics", "repair", "score", "--drop-unreadable"], env=env)
-    assert done.exit_code == 0, done.output
-    assert "partition 2: dropped 'c-1': expected a conversation's state, got " in done.output
-    assert "partition 2: left 'c-2': expected conversation state of version " in done.output
-    assert done.output.endswith("1 key left, which --drop-newer drops.\n")
+    output = run(fresh_topics, "topics repair score --drop-unreadable")
+    assert "partition 2: dropped 'c-1': expected a conversation's state, got " in output
+    assert "partition 2: left 'c-2': expected conversation state of version " in output
+    assert output.endswith("1 key left, which --drop-newer drops.\n")
     with pytest.raises(SchemaError) as caught:
         taking_over(fresh_topics).run(range(4), {})
     said = str(caught.value)
     assert said.startswith(f"{changelog}-2, key 'c-2': expected conversation state of version ")
     command = "topics repair score --drop-newer"
     assert f"then `turnsignal {command}` drops it" in said
-    dropped = CliRunner().invoke(turnsignal, command.split(), env=env)
-    assert dropped.output.startswith("partition 2: dropped 'c-2': expected conversation state of version ")
+    dropped = run(fresh_topics, command)
+    assert dropped.startswith("partition 2: dropped 'c-2': expected conversation state of version ")
     assert list(taking_over(fresh_topics).run(range(4), {})[2].processor.store) == [b"good"]
 
 
@@ -187,9 +192,7 @@ def test_a_turn_whose_conversation_has_damaged_state_waits_until_that_is_dropped
     snapshot = Conversation(suite="a name").snapshot()
     names = topic_names(fresh_topics.prefix)
     number = partition_for(b"c-1", 4)
-    writer = make_writer(fresh_topics, number)
-    writer.write([], {b"c-1": snapshot.replace(b"name", b"\xffame")})
-    writer.commit([], None)
+    keep_state(fresh_topics, number, {b"c-1": snapshot.replace(b"name", b"\xffame")})
     worker = ("turnsignal.agents.cli", "worker", "score")
     with running(fresh_topics, tmp_path, *worker) as log:
         wait(lambda: "working on" in log.read_text(), 60, "the worker to begin")
@@ -224,9 +227,7 @@ def test_a_topic_that_is_deleted_under_a_worker_is_said_and_it_is_not_ready(
 
 def test_states_without_positions_are_refused_in_one_line_for_all_partitions(fresh_topics: Settings) -> None:
     for number in range(4):
-        writer = make_writer(fresh_topics, number)
-        writer.write([], {b"c-1": Conversation(offset=7).snapshot()})
-        writer.commit([], None)
+        keep_state(fresh_topics, number, {b"c-1": Conversation(offset=7).snapshot()})
     with pytest.raises(
         ConfigError, match="turns-0 and 3 more partitions: expected a committed position after offset 7"
     ):
