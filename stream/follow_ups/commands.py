@@ -45,11 +45,14 @@ def obeys(response: str, prompt: str) -> bool:
 def condoles(response: str, prompt: str) -> bool:
     """Say whether an answer regrets what its prompt tells of, and passes it on; who asks gets none by that.
 
-    >>> condoles("Sorry, I'll pass it on.", "This city is so loud"), condoles("Sorry, I'll pass it on.", "Where is it?")
-    (True, False)
+    >>> sorry = "Sorry, I'll pass it on."
+    >>> condoles(sorry, "This city is so loud"), condoles(sorry, "Where is it?"), condoles(sorry, "I want a refund")
+    (True, False, False)
     """
     words = opened(prompt.casefold())
-    return words != [] and "?" not in prompt and tells(words) and regrets(response)
+    if not words or "?" in prompt or not tells(words) or words[0] in WORDS["commands"]:
+        return False
+    return WORDS["requesting"].isdisjoint(words_of(prompt.casefold())) and regrets(response)
 
 
 def is_due(response: str, prompt: str) -> bool:

@@ -341,8 +341,8 @@ class Context:
         return self.stating() and self._objects() and not self.asked()
 
     def negated(self) -> bool:
-        """Like objected, and a negation is left when the harmless ones are taken out."""
-        return self.objected() and _NEGATED in self._remarked()
+        """Like objected, and a negation is left when the harmless ones are taken out; not where something new is told of."""
+        return self.objected() and _NEGATED in self._remarked() and not self._tells_of_new()
 
     def asserted(self) -> bool:
         """Like objected, and it has a word of the exchange."""
@@ -388,8 +388,7 @@ class Context:
 
     def pasted(self) -> bool:
         """Like stated, and it is the text of an error, or one that is told of something in the exchange."""
-        words = opened(self._follow_up[:CLOSING])
-        return self.stated() and not (words[:1] != [] and words[0] in WORDS["determiners"] and self._is_new())
+        return self.stated() and not self._tells_of_new()
 
     def followed(self) -> bool:
         """The follow-up has nothing of the user's own that is new ("my last bill")."""
@@ -461,7 +460,10 @@ class Context:
         """Return how many words, but short ones, the exchange has in some form."""
         known = self._exchange
         around = " ".join((known.before[:HEAD], known.prompt[:HEAD], known.response[: 2 * HEAD])).casefold()
-        return sum([word[: min(_STEM, len(word) - 1)] in around for word in words if len(word) > 3])
+        stems = [word[: min(_STEM, len(word) - 1)] for word in words if len(word) > 3]
+        if any(len(stem) < _STEM for stem in stems):  # three letters stand in the middle of anything
+            around = f" {around} {' '.join(words_of(around))}"
+        return sum([(stem if len(stem) == _STEM else f" {stem}") in around for stem in stems])
 
     def _is_new(self) -> bool:
         """Say whether a statement is of something that is nowhere in the exchange, and points at nothing in it.
@@ -476,6 +478,11 @@ class Context:
         own = [word for word in words if _is_subject(word) and word not in WORDS["shown"] and not word.isdecimal()]
         least = _NEW - (words[0] in WORDS["oneself"]) if _ITS_OWN.isdisjoint(words) else 1
         return len(own) >= least and not self._shared(own)
+
+    def _tells_of_new(self) -> bool:
+        """Like _is_new, and it begins as one tells of things ("the", "my"): fragments and texts of errors do not."""
+        words = opened(self._follow_up[:CLOSING])
+        return words[:1] != [] and words[0] in WORDS["determiners"] and self._is_new()
 
     def _contrasts(self) -> bool:
         """Say whether a "not" in the follow-up stands behind something else than a verb that it belongs to."""

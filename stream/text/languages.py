@@ -57,9 +57,9 @@ def is_read(text: str, words: Collection[str]) -> bool:
 
 
 def may_be_read(words: Collection[str]) -> bool:
-    """Return whether the words themselves say so: a language of READ has more of them than any other."""
+    """Return whether the words themselves say so: a language of READ has some, and no other has more of them."""
     ours, others = _counts(words)
-    return ours > others
+    return 0 < ours >= others
 
 
 def is_frequent(word: str) -> bool:

@@ -4,7 +4,7 @@ import pytest
 
 from turnsignal.stream.conversations.pairing import KeptTurn, PendingResponse
 from turnsignal.stream.conversations.state import Conversation
-from turnsignal.stream.follow_ups.commands import obeys
+from turnsignal.stream.follow_ups.commands import is_due, obeys
 from turnsignal.stream.follow_ups.outcomes import Outcomes
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 
@@ -63,3 +63,21 @@ def test_who_is_obeyed_is_answered(prompt: str, outcome: str) -> None:
     turns = [KeptTurn("1", "user", 1.0, prompt), KeptTurn("2", "assistant", 2.0, "OK", answer)]
     state = Conversation(turns=2, responses=1, kept=turns)
     assert Outcomes(FollowUpRules()).find(state) == outcome
+
+
+_REGRET = "Sorry to hear that. I'll forward this to the team."
+
+
+@pytest.mark.parametrize(
+    ("prompt", "due"),
+    [
+        *((told, True) for told in ("This city is so loud", "The bus was late again", "Diese Stadt ist so laut")),
+        *((asked, False) for asked in ("Why is it loud?", "where is my bus", "Cancel my contract")),
+        *((wanted, False) for wanted in ("I want to cancel my contract", "I need the invoice of May", "refund please")),
+        *((wanted, False) for wanted in ("Bitte sperren Sie meine Karte", "Ich möchte kündigen", "Ik wil opzeggen")),
+        *((wanted, False) for wanted in ("Quiero cancelar mi contrato", "Vorrei disdire", "Quero cancelar o contrato")),
+        ("Je veux résilier mon contrat", False),
+    ],
+)
+def test_regret_is_due_to_who_tells_of_something_and_to_nobody_who_wants_something(prompt: str, *, due: bool) -> None:
+    assert is_due(_REGRET, prompt) is due
