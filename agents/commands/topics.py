@@ -162,7 +162,7 @@ def _show_tables(settings: "Settings", described: "Sequence[Described]") -> None
     "--drop-newer",
     is_flag=True,
     help="Drop entries that say that a newer version wrote them, where none has ever run: damaged, too. Otherwise run"
-    " that version.",
+    " that version. Positions stay as they are, but with --to or --align.",
 )
 def repair(
     app: str, *, to: str | None, partition: str | None, align: bool, drop_unreadable: bool, drop_newer: bool

@@ -18,7 +18,7 @@ from turnsignal.agents.pages.recent_rows import MAX_ROWS, RecentRows
 from turnsignal.agents.pages.rendering import quote_path
 from turnsignal.agents.pages.searching import Pauses, Searchable, snapshots
 from turnsignal.stream.conversations.state import Conversation, restore
-from turnsignal.stream.errors import Refused
+from turnsignal.stream.errors import Refused, SchemaError
 from turnsignal.stream.pipeline.kept_conversations import (
     ConversationFilter,
     TurnDescriber,
@@ -163,7 +163,11 @@ class ConversationPages:
         """Return what is kept of a conversation, as JSON; None when that is nothing."""
         key = conversation_id.encode("utf-8", "replace")
         for processor in self._processors():
-            state = processor.conversation(key)
+            try:
+                state = processor.conversation(key)
+            except SchemaError as error:
+                reason = f"kept here, and not readable: {error}"
+                raise MissingError(reason, conversation_id) from None
             described = None if state is None else processor.describe(key)
             if state is not None and described is not None:
                 return {**described, **self._add_rows(key, self._turns.describe(state)), "not_kept": self._say(key)}
@@ -216,8 +220,12 @@ class ConversationPages:
         worst = WorstConversations(self._suite, wanted, SHOWN)
         until, kept = self._clock() + SEARCH_SECONDS, sum(len(processor.store) for processor in self._processors())
         states = self._with_label(label, wanted.scorer) if label is not None else self._states()
+        unreadable = 0
         async for key, state in states:
-            worst.add(key, state)
+            if state is None:
+                unreadable += 1
+            else:
+                worst.add(key, state)
             if worst.shown >= MAX_SEARCHED or self._clock() > until:
                 break
         among = f"the last {MAX_ROWS:,} score rows" if label is not None else f"{kept:,} that this worker keeps"
@@ -226,6 +234,8 @@ class ConversationPages:
             f" present suite; at most {SHOWN} are shown. Without a scorer the lowest of relevancy, follow-ups and"
             " instructions counts. Other workers keep others."
         )
+        if unreadable:
+            how += f" {unreadable:,} could not be read: turnsignal topics repair says more."
         return {
             **wanted._asdict(),
             "label": label,
@@ -236,22 +246,23 @@ class ConversationPages:
             "how": how,
         }
 
-    async def _states(self) -> AsyncIterator[tuple[bytes, Conversation]]:
-        """Yield every conversation that is kept."""
+    async def _states(self) -> AsyncIterator[tuple[bytes, Conversation | None]]:
+        """Yield every conversation that is kept, None for one that cannot be read."""
         async for _, key, value in snapshots(self._processors()):
-            state = restore(value)
-            if state.turns:
+            state = _restore(value)
+            if state is None or state.turns:
                 yield key, state
 
-    async def _with_label(self, label: str, scorer: str | None) -> AsyncIterator[tuple[bytes, Conversation]]:
-        """Yield the conversations of recent rows that have a label."""
+    async def _with_label(self, label: str, scorer: str | None) -> AsyncIterator[tuple[bytes, Conversation | None]]:
+        """Yield the conversations of recent rows that have a label, None for one that cannot be read."""
         needle, known, pauses = orjson.dumps(label), set[bytes](), Pauses()
         for key, value in self._rows.newest():
             if key not in known and needle in value and has_label(orjson.loads(value), label, scorer):
                 known.add(key)
                 for processor in self._processors():
-                    state = processor.conversation(key)
-                    if state is not None and state.turns:
+                    kept = processor.store.get(key)
+                    state = None if kept is None else _restore(kept)
+                    if kept is not None and (state is None or state.turns):
                         yield key, state
             await pauses.pause_if_due()
 
@@ -272,3 +283,11 @@ class ConversationPages:
                     path = f"/conversations/{quote_path(conversation_id)}"
                     raise ElsewhereError(path)
         raise MissingError(NOT_KEPT_HERE, digest)
+
+
+def _restore(value: bytes) -> Conversation | None:
+    """Read what is kept of a conversation, None where it cannot be read: a page shows the others."""
+    try:
+        return restore(value)
+    except SchemaError:
+        return None

@@ -115,18 +115,21 @@ def drop_unreadable(settings: Settings, app: str, *, damaged: bool = True, newer
     if changelog not in topics:
         msg = f"expected the topic {changelog}, which holds the state of {app}, got none: is TURNSIGNAL_PREFIX right?"
         raise ConfigError(msg)
-    entries = DroppedEntries([], [], [])
+    entries, written = DroppedEntries([], [], []), list[_Record]()
     for number in topics[changelog].partitions:
         store: dict[bytes, bytes] = {}
-        restore_changelog(settings.confluent(), changelog, number, store)
+        restored = restore_changelog(settings.confluent(), changelog, number, store)
         unreadable = find_unreadable(app, store)
         for wrong, drops, left in (
             (unreadable.damaged, damaged, entries.damaged),
             (unreadable.newer, newer, entries.newer),
         ):
             (entries.dropped if drops else left).extend(BadEntry(number, key, error) for key, error in wrong.items())
-    tombstones = [(entry.partition, entry.key, None, None) for entry in entries.dropped]
-    _write(Producer(_writing(settings)), changelog, tombstones, "tombstones")
+            written += [(number, key, None, None) for key in wrong if drops]
+        if restored.checkpoint and written[-1:] and written[-1][0] == number:
+            # A dropped entry may have carried the newest one, which compaction takes away with it.
+            written.append((number, *checkpoint_record(restored.checkpoint)))
+    _write(Producer(_writing(settings)), changelog, written, "tombstones")
     return entries
 
 

@@ -237,7 +237,7 @@ class TaskManager:
         for task in tasks:
             deferral.seal(task.processor)
             task.bisection.leave()
-            self.work.start(task, PartitionBatch(task.number, {}))
+            self._start(task, PartitionBatch(task.number, {}))
         await self.work.wait_idle()
 
     def _batch_limit_of(self, number: int) -> int:
@@ -270,11 +270,14 @@ class TaskManager:
             if task is None:
                 self.buffer.done(number)
                 continue
-            try:
-                self.work.start(task, batch)
-            except Exception as error:
-                end_over(error, f"working on {batch.describe()}")
+            self._start(task, batch)
             await self.work.let_others()
+
+    def _start(self, task: PartitionTask, batch: PartitionBatch) -> None:
+        try:
+            self.work.start(task, batch)
+        except Exception as error:
+            end_over(error, f"working on {batch.describe()}")
 
     # -- health ------------------------------------------------------------------------------------------------
 
@@ -336,7 +339,7 @@ class TaskManager:
         if now - task.committed_at > self.settings.compaction_lag:
             ahead = dict(task.positions)  # what was erased leaves the broker's disk only behind newer records
         if ahead and self.buffer.claim(number):
-            self.work.start(task, PartitionBatch(number, {}, ahead))
+            self._start(task, PartitionBatch(number, {}, ahead))
 
     async def check_broker(self) -> None:
         """Ask the broker how things stand: does it answer, are partition counts as they were, has anybody partitions?

@@ -341,7 +341,7 @@ class Context:
         return self.stating() and self._objects() and not self.asked()
 
     def negated(self) -> bool:
-        """Like objected, and a negation is left when the harmless ones are taken out; not where something new is told of."""
+        """Like objected, a negation is left when the harmless ones are taken out, and nothing new is told of."""
         return self.objected() and _NEGATED in self._remarked() and not self._tells_of_new()
 
     def asserted(self) -> bool:

@@ -18,7 +18,7 @@ from turnsignal.stream.follow_ups.sentences import opened, tells
 from turnsignal.stream.records.scores import ConversationOutcome
 from turnsignal.stream.text.quoted_lines import own_words
 
-VERSION = 12  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
+VERSION = 13  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
 
 #: The score `conversation`; `silent` is unscored.
 VALUES = {

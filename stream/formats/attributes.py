@@ -9,7 +9,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from turnsignal.stream.formats.values import mapping, nested
+from turnsignal.stream.formats.values import items, mapping, nested
 
 MAX_DEPTH = 32  #: of values within values
 _SPACES = {"gen_ai", "llm", "openinference", "traceloop", "ai", "retrieval", "reranker", "input", "output", "session"}
@@ -42,9 +42,9 @@ def plain(value: object, depth: int = 0) -> Any:
         return value["stringValue"]
     for key, inner in value.items():
         if key == "arrayValue":
-            return [plain(part, depth + 1) for part in _listed(mapping(inner).get("values"))]
+            return [plain(part, depth + 1) for part in items(mapping(inner).get("values"))]
         if key == "kvlistValue":
-            pairs = [mapping(pair) for pair in _listed(mapping(inner).get("values"))]
+            pairs = [mapping(pair) for pair in items(mapping(inner).get("values"))]
             return {str(pair.get("key")): plain(pair.get("value"), depth + 1) for pair in pairs}
         if key == "intValue":
             return int(inner) if isinstance(inner, str) and inner.lstrip("-").isdigit() and len(inner) < 30 else inner
@@ -62,8 +62,3 @@ def _flat(tree: dict[str, Any], before: str = "", depth: int = 0) -> dict[str, A
         if isinstance(inner, dict) and depth < MAX_DEPTH:
             flat |= _flat(inner, f"{name}.", depth + 1)
     return flat
-
-
-def _listed(value: object) -> list[Any]:
-    value = nested(value) if isinstance(value, str) else value
-    return value if isinstance(value, list) else []

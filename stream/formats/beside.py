@@ -7,12 +7,12 @@ Names alone do not tell an answer from its id, its state or its time: its values
 repeat as the assistant's words is the answer, whatever its name.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from turnsignal.stream.formats.messages import read_message, read_messages, spoken
+from turnsignal.stream.formats.one_text import words_in
 from turnsignal.stream.formats.protocol import Message, Record
 from turnsignal.stream.formats.values import mapping, nested, seconds
 from turnsignal.stream.formats.vendors import vendor_of
@@ -20,7 +20,6 @@ from turnsignal.stream.formats.vendors import vendor_of
 _KEYS = 40  #: beside messages that are looked at
 _REPEATED = 20  #: characters of a text that nobody repeats by chance
 _MANY = 3  #: records of which one text is said in all is no answer
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _HOLDING = {"body", "text", "content", "contents", "message", "messages", "payload", "json", "data", "object", "string"}
 _ANSWERS = {"answer", "answers", "response", "responses", "output", "outputs", "completion", "completions", "reply"}
 _ANSWERS |= {"replies", "result", "results", "generation", "generations", "generated", "assistant", "bot", "ai"}
@@ -75,7 +74,7 @@ def find_beside(occurrences: Sequence[Occurrence], path: Sequence[str]) -> Besid
     others = {key: values for key, values in columns.items() if key != question}
     answer = _best(others, "assistant", _ANSWERS, known["assistant"], histories)
     if answer is None:
-        return Beside(question, "") if set(_words(question)) & _ASKED else None
+        return Beside(question, "") if set(words_in(question)) & _ASKED else None
     return Beside(question, answer)
 
 
@@ -111,12 +110,8 @@ def answer_in(value: Any) -> Any:
 def _keys(occurrence: Occurrence, path: Sequence[str]) -> Iterator[str]:
     for holder in occurrence.holders[:2]:
         for key in list(holder)[:_KEYS]:
-            if isinstance(key, str) and key not in path and not _NEITHER & set(_words(key)):
+            if isinstance(key, str) and key not in path and not _NEITHER & set(words_in(key)):
                 yield key
-
-
-def _words(key: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(key)]
 
 
 def _spoken_in(messages: Any) -> list[Message]:
@@ -130,7 +125,7 @@ def _best(
     ranks: dict[str, tuple[int, int, float]] = {}
     for key, values in columns.items():
         texts = [_text(value, role) for value in values]
-        words = _words(key)
+        words = words_in(key)
         bare = [word for word in words if word not in _HOLDING] or (words if role == "user" else [])
         is_named = bool(bare) and (bare[-1] in names or (role == "user" and bare[-1] in _HOLDING))
         are_messages = 2 * sum(map(_is_spoken, values)) > sum(map(bool, texts)) > 0

@@ -247,6 +247,12 @@ class PartitionProcessor:
         snapshot = self._changes[key] = None if state is None else state.snapshot()
         self._allowance.write(len(snapshot or b""))
 
+    def _holds(self, key: bytes) -> bool:
+        """Say whether anything is kept of a conversation, without reading it."""
+        if key in self._live:
+            return self._live[key] is not None
+        return (self._changes[key] if key in self._changes else self.store.get(key)) is not None
+
     def _load(self, key: bytes) -> Conversation | None:
         if key in self._live:
             return self._live[key]
@@ -441,7 +447,7 @@ class PartitionProcessor:
         except Refused as refused:
             self._output.add_dead_letter(record, refused.reason, refused.detail, self.forget_topic)
             return
-        if self._load(key := record.key or b"") is not None:
+        if self._holds(key := record.key or b""):  # damaged state is erased as any other
             self._live[key] = None
             self._output.deltas.pairing["forgotten"] += 1
         self._erased[key] = record.timestamp / 1000

@@ -101,7 +101,7 @@ def restore_series(value: bytes) -> Series:
         if head.version > VERSION:
             raise SchemaError.newer("series", VERSION, head.version)
         series = _decode(value)
-    except (msgspec.DecodeError, ValueError, TypeError) as error:
+    except (msgspec.DecodeError, ValueError, TypeError, OverflowError, RecursionError) as error:
         msg = f"expected the state of a series, got {len(value)} bytes that do not read as one: {error}"
         raise UnreadableStateError(msg) from None
     series.version = VERSION
@@ -117,6 +117,6 @@ def _restore_json(value: bytes) -> Series:
     if version != 1:
         raise SchemaError.newer("series", VERSION, version)
     assistant, scorer, offset, rows = data
-    versions = {name: Rolling(*rest) for name, *rest in rows}
+    versions = msgspec.convert({name: rest for name, *rest in rows}, dict[str, Rolling])
     clock = max((rolling.last for rolling in versions.values()), default=BEFORE_ALL)
     return Series(VERSION, offset, clock, assistant, scorer, versions)

@@ -189,7 +189,9 @@ class ReleasePair:
             shift=traffic._replace(within=within),
             length=None
             if asked is None
-            else ConversationLength(asked, 1 + scale.change(asked.value), _thanked(beside, old), 1.0 - free),
+            else ConversationLength(
+                asked, 1 + scale.change(asked.value), _thanked(beside, old), 1.0 - free, self._heard()
+            ),
             habit=habit,
             changes=changes,
         )
@@ -227,6 +229,15 @@ class ReleasePair:
         if min(first.searched, before.searched) >= self._minimum:
             deltas[SAME_DOCUMENTS], few = first.same_documents(before)
         return text, few
+
+    def _heard(self) -> float:
+        """Return how many times as many follow-ups a conversation holds; 1.0 where none was read before."""
+        names = list(self._reader.names)
+        if CLARIFICATION_FREE not in names:
+            return 1.0
+        at = names.index(CLARIFICATION_FREE)
+        before = _per_conversation(self.before, at)
+        return _per_conversation(self.after, at) / before if before else 1.0
 
     def _said_nothing(self) -> str:
         before, first = self.before.first_answers, self.after.first_answers
@@ -335,6 +346,11 @@ def _drift(deltas: dict[str, Difference], before: ReleaseTotals, after: ReleaseT
         return ""
     deltas[ANSWER_SECONDS] = delta._replace(p=max(delta.p, step.p))
     return "answers change their speed with the hour within each release, too" if delta.p <= PROMISE < step.p else ""
+
+
+def _per_conversation(totals: ReleaseTotals, figure: int) -> float:
+    """Return how many values of a figure there are to a conversation; figure: its index."""
+    return totals.sums(figure).turns / max(1.0, float(totals.answered[0]))
 
 
 def _thanked(beside: Mapping[str, Difference], old: Mapping[str, ReleaseFigure]) -> tuple[Difference, float] | None:

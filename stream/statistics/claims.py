@@ -220,7 +220,7 @@ class _Weighing:
         They are the same messages on other scales, and whoever thanks for an answer knows seldom whether it is right.
         """
         citations = self._deciding.get(CITATIONS)
-        cites_less = citations is not None and citations.value <= -_FAR_FEWER
+        cites_less = citations is not None and moved(citations, FALL, _FAR_FEWER)
         why = "beside far fewer citations per answer" if cites_less else ""
         for name in OF_FOLLOW_UPS:
             claim = self.claimed.get(name)

@@ -29,13 +29,15 @@ class ConversationLength(NamedTuple):
     """How the number of questions in a conversation changed: on its scale, and as how many times as many.
 
     thanked: how the share of answers that users thank for did, and that share before; None where it is not known;
-    clarified: share of follow-ups that ask to clarify, of the side with more.
+    clarified: share of follow-ups that ask to clarify, of the side with more; follow_ups: how many times as many
+    a conversation holds.
     """
 
     change: Difference
     ratio: float
     thanked: tuple[Difference, float] | None = None
     clarified: float = 0.0
+    follow_ups: float = 1.0
 
     @property
     def why(self) -> str:
@@ -68,13 +70,12 @@ class ConversationLength(NamedTuple):
     def _explains(self, free: Difference | None) -> bool:
         """Say whether as many complaints among fewer follow-ups may make up for the fall of those without any.
 
-        Follow-ups are fewer than questions, by one a conversation, and so fall faster: about as the square. Where still
-        more of them complain, users leave instead of asking, whatever they would have asked.
+        Where still more of them complain, users leave instead of asking, whatever they would have asked.
         """
         if free is None or free.value >= 0:
             return True
         before = self.clarified + free.value
-        return before - free.high <= before / self.ratio**2
+        return before - free.high <= before / max(self.follow_ups, before)
 
     @property
     def _thank_as_before(self) -> bool:

@@ -142,7 +142,7 @@ def record_changes(
         _around(deltas, *known.around),
         _asks_back(deltas, beside, known.clarified),
         _says_more(deltas, beside, known.length),
-        _longer_or_shorter(known.length),
+        _other_length(known.length),
         _thinned(deltas, beside),
         _asks_for_form(beside),
         _asks_for_a_person(beside),
@@ -372,7 +372,7 @@ def _says_more(
     return RecordChange(why, dict.fromkeys(("silent", "resolved"), _OF_LONGER * (length - 1.0)))
 
 
-def _longer_or_shorter(length: float) -> RecordChange | None:
+def _other_length(length: float) -> RecordChange | None:
     """Say that answers say far more or less: no figure is worse for that, and none of users' may show it yet."""
     if 1 / _FAR_LONGER < length < _FAR_LONGER:
         return None

@@ -187,6 +187,19 @@ def test_the_worst_come_first_and_can_be_asked_for_by_assistant_version_and_scor
         ids(scorer="beauty")
 
 
+def test_a_conversation_that_cannot_be_read_hides_no_others() -> None:
+    worker = Worker(*exchange("whole", "Hold it [guide]."), *exchange("torn", "Hold it [guide]."))
+    worker.processor.store[b"torn"] = worker.processor.store[b"torn"][:20] + b"\xff" * 20
+    shown = worker.ask("/conversations")
+    assert [row["conversation_id"] for row in shown["conversations"]] == ["whole"]
+    assert "1 could not be read" in shown["how"]
+    newest = [orjson.loads(value) for _, value in worker.rows.newest()]
+    (label,) = {score["label"] for row in newest for score in row["scores"] if score["scorer"] == "follow_up"}
+    assert "1 could not be read" in worker.ask("/conversations", label=label)["how"]
+    with pytest.raises(MissingError, match="kept here, and not readable"):
+        worker.ask("/conversations/{id:.+}", id="torn")
+
+
 def test_where_lower_is_better_the_highest_mean_is_the_worst() -> None:
     cited = exchange("cited", "Hold the button [guide].")
     dangling = exchange("dangling", "Hold the button [guide] [9].")

@@ -406,7 +406,7 @@ def test_a_language_that_is_read_is_not_taken_for_another() -> None:
 
 EVERYDAY = {
     "did not work": [
-        "The toner light stays on, doesn't work",
+        "The phone light stays on, doesn't work",
         "still no dial tone",
         "got zero results",
         "no luck so far",

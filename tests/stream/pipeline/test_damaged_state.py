@@ -62,3 +62,10 @@ def test_damage_to_what_a_verdict_reads_is_damage() -> None:
         restore_judged(damage(snapshot, 5))
     with pytest.raises(UnreadableStateError):
         restore(damage(snapshot, 6))
+
+
+def test_a_conversation_whose_state_is_damaged_is_erased_on_request() -> None:
+    processor = damaged_processor()
+    batch = processor.process([], T0, [user("forget", 2).record(2)])
+    assert batch.changes == {b"c": None}
+    assert ("conversations", b"c", None) in [(out.topic, out.key, out.value) for out in batch.outputs]

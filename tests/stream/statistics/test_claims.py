@@ -204,11 +204,13 @@ def test_users_who_need_to_ask_less_do_not_leave(
     assert {found["silent"].change, found["resolved"].change} == {verdict}
 
 
-@pytest.mark.parametrize(("clarified", "verdict"), [(0.6, "changed"), (0.3, "worse")])
+@pytest.mark.parametrize(
+    ("clarified", "follow_ups", "verdict"), [(0.6, 0.64, "changed"), (0.6, 0.9, "worse"), (0.3, 0.64, "worse")]
+)
 def test_users_who_leave_instead_of_asking_excuse_no_more_complaints_than_fewer_follow_ups_make(
-    clarified: float, verdict: str
+    clarified: float, follow_ups: float, verdict: str
 ) -> None:
-    shorter = ConversationLength(delta(-0.09, 1e-9), 0.8, clarified=clarified)
+    shorter = ConversationLength(delta(-0.09, 1e-9), 0.8, clarified=clarified, follow_ups=follow_ups)
     deltas = {"clarification_free": FALL, "follow_up": FALL, "abandoned": delta(0.0, 0.9)}
     by_length = claims(deltas, {}, "clarification_free", 0.01, (), length=shorter)
     assert {by_length["clarification_free"].change, by_length["follow_up"].change} == {verdict}
@@ -222,8 +224,8 @@ def test_figures_of_the_same_follow_ups_are_held_back_together() -> None:
 
 
 def test_thanks_for_answers_that_cite_half_as_much_make_nothing_better() -> None:
-    for cited, verdict in ((-0.12, "changed"), (-0.03, "better")):
-        deltas = {"clarification_free": RISE, "citations_per_answer": delta(cited, 1e-9)}
+    for cited, p, verdict in ((-0.12, 1e-9, "changed"), (-0.12, 0.4, "better"), (-0.03, 1e-9, "better")):
+        deltas = {"clarification_free": RISE, "citations_per_answer": delta(cited, p)}
         assert claims(deltas, {}, "clarification_free", 0.01, ())["clarification_free"].change == verdict
 
 
