@@ -155,6 +155,11 @@ def _comparisons(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
                 if inside := delta.get(key):
                     interval = f"{write(inside['low'])} to {write(inside['high'])}"
                     add(table, [f"    within {parts}", write(inside["value"]), interval, ""])
+        for part in row.get("affected_parts", ()):
+            here = part["here"]
+            interval = f"{signed(here['low'])} to {signed(here['high'])}"
+            name = f"  {part['figure']} in {plain(part['name'], 30)}"
+            add(table, [name, signed(here["value"]), interval, Text(WORSE, style=_STYLES[WORSE])])
     return drawn
 
 

@@ -60,7 +60,7 @@ def _worst(result: ReplayResult) -> Mapping[str, Any] | None:
     worse = {
         (row["assistant"], row["after"])
         for row in result.summary["comparisons"]
-        if any(delta["verdict"] == WORSE for delta in row["deltas"].values())
+        if "affected_parts" in row or any(delta["verdict"] == WORSE for delta in row["deltas"].values())
     }
     ids = ((row["conversation_id"], row) for row in result.worst)
     typed = [row for name, row in ids if plain(name, len(name)) == name and not name.startswith("-")]

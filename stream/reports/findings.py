@@ -40,6 +40,7 @@ from turnsignal.stream.statistics.directions import (
 from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.text.counts import listed, share_of
 from turnsignal.stream.text.signed import signed, signed_percent
+from turnsignal.stream.text.spoken_languages import language_name
 
 _CHECKS_NAMED = 3  #: instructions that a sentence names
 _OFTEN = 0.05  #: share of conversations without an answer from which it is said
@@ -75,6 +76,7 @@ class Finding(NamedTuple):
 def find(summary: Mapping[str, Any]) -> list[Finding]:
     """Return what a replay's summary says, the gravest first; empty where nothing was scored."""
     compared = list(_compare(summary))
+    compared += _affected(summary)
     named = [finding for change in (WORSE, BETTER, CHANGED) for finding in compared if finding.change == change]
     named = [*map(_silence, summary.get("silences", ())), *_shifts(summary), *_records(summary), *named]
     notes = [
@@ -135,6 +137,19 @@ def _moved(rows: Iterable[Mapping[str, Any]], checks: set[str]) -> _Moved:
         if (RANKING, change, way) in moved:
             moved[RANKING, change, way] += moved.pop((WASTE, change, -way), [])
     return moved
+
+
+def _affected(summary: Mapping[str, Any]) -> Iterator[Finding]:
+    """Say in which part of the traffic a release is worse than in the rest of it, whether or not it is over all."""
+    for row in summary["comparisons"]:
+        for part in row.get("affected_parts", ()):
+            is_language = part["parts"] == LANGUAGES
+            where = f"in {language_name(part['name'])}" if is_language else f"on {part['name']}"
+            assistant = f" ({row['assistant']})" if row["assistant"] != DEFAULT_ASSISTANT else ""
+            here, elsewhere = (_delta([part[side]]) for side in ("here", "elsewhere"))
+            who = "what has no version" if row["after"] is None else row["after"]
+            sentence = f"{who} {USERS.falls} {where}{assistant}: {part['figure']} {here}, elsewhere {elsewhere}"
+            yield Finding(WORSE, sentence, ({"assistant": row["assistant"], **part},))
 
 
 def _breaks_more(worse: Iterable[Mapping[str, Any]]) -> bool:
@@ -202,7 +217,7 @@ def _sentence(
     who = "what has no version" if after is None else after
     others = [checks.get(name, name) for name in names if name != headline]
     beside = f"; also {listed(others[:_CHECKS_NAMED], len(others))}" if theme is INSTRUCTIONS and others else ""
-    why = f", {shown[0]['why']}" if change == CHANGED and "why" in shown[0] else ""
+    why = f", {shown[0]['why']}" if change != BETTER and "why" in shown[0] else ""
     if theme is not RANKING or set(names) <= set(ranked_figures(names)):
         beyond = {BETTER: theme.rests_on, WORSE: "" if is_labelled else theme.or_else}.get(change)
         why += f", {beyond}" if beyond else ""

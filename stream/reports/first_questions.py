@@ -89,6 +89,12 @@ class FirstQuestions:
         for name, value in ({"followed": Counter(), "around": Counter()} | state[1]).items():
             setattr(self, name, value)
 
+    @property
+    def alike(self) -> float:
+        """The share of those that are known which are worded as the most common one; 0 where none is."""
+        ((_, most),) = Counter(opening.words for opening in self.known).most_common(1) or ((b"", 0),)
+        return most / max(1, len(self.known))
+
     def add(self, opening: Opening) -> None:
         """Take in one."""
         self.n += 1

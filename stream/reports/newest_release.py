@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from turnsignal.stream.statistics.directions import WORSE
 from turnsignal.stream.text.counts import listed
 
 _NAMED = 5  # scores that a sentence names
@@ -49,6 +50,7 @@ def _newest(rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]) -> Ne
         return NewestRelease(_name(assistant, version), {}, newest.get("not_compared", "no release to compare it with"))
     last = compared[-1]
     verdicts = {name: delta["verdict"] for name, delta in last["deltas"].items()}
+    verdicts |= {f"{part['figure']}(in={part['name']})": WORSE for part in last.get("affected_parts", ())}
     return NewestRelease(_name(assistant, last["after"]), verdicts)
 
 

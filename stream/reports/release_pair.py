@@ -11,6 +11,7 @@ from typing import Any
 
 from turnsignal.stream.pipeline.scoring import FOLLOW_UPS
 from turnsignal.stream.records.scores import CITED_ARTICLE, CLARIFICATION_FREE, FOLLOW_UP, FREE_OUTCOMES
+from turnsignal.stream.reports.affected_parts import affected_parts
 from turnsignal.stream.reports.closing_habits import closing_habit
 from turnsignal.stream.reports.first_answers import FirstAnswers, share_of_length
 from turnsignal.stream.reports.release_figures import (
@@ -41,6 +42,7 @@ from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.conversation_length import ConversationLength
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
+    ASKS_BACK,
     CHANGED,
     CITES_LAST,
     CITES_TOP,
@@ -58,6 +60,7 @@ from turnsignal.stream.statistics.directions import (
     THANKED,
     UNHEARD,
     WITH_DOCUMENTS,
+    WORSE,
     coverage_name,
 )
 from turnsignal.stream.statistics.intervals import (
@@ -74,6 +77,7 @@ from turnsignal.stream.statistics.record_changes import Circumstances, record_ch
 from turnsignal.stream.statistics.traffic_shift import TrafficShift
 
 _FEWEST_THANKS = 0.05  #: share of answers that users thank for, above which nobody can say that hardly anybody does
+_SAME_FOR_MANY = 0.25  #: share of conversations by which the same answer comes to more of them, for it to be worse
 _HARDLY = 0.25  #: of the share of answers that users thank for, what is left where a log leaves most thanks out
 
 
@@ -196,6 +200,7 @@ class ReleasePair:
             changes=changes,
         )
         self._explain(claimed, drift, text)
+        self._judge_same_answers(claimed, differences, words)
         row: dict[str, Any] = {"primary": primary if primary in differences else None}
         if traffic.shifted:
             row["shifted"], row["moved"] = traffic.shifted, traffic.parts
@@ -215,6 +220,12 @@ class ReleasePair:
             name: delta_as_json(name, delta, claimed[name], within.get(name), traffic.parts)
             for name, delta in differences.items()
         }
+        said = claimed.get(CLARIFICATION_FREE)
+        if said is not None and not (said.change == CHANGED and said.why):  # of what is explained, each part's is
+            is_worse = said.change == WORSE
+            parts = affected_parts(self._reader, self.before, self.after, least_change, is_worse=is_worse)
+            if parts:
+                row["affected_parts"] = [part.as_json() for part in parts]
         return row
 
     def _add_first_answers(self, deltas: dict[str, Difference]) -> tuple[str, float]:
@@ -263,6 +274,22 @@ class ReleasePair:
                 claimed[name] = claimed[name]._replace(change=SAME, why=f"not compared: {languages}")
         if text and claimed[SAME_FIRST].change == CHANGED:
             claimed[SAME_FIRST] = claimed[SAME_FIRST]._replace(why=f'"{text}"')
+
+    def _judge_same_answers(self, claimed: dict[str, Claim], deltas: Mapping[str, Difference], words: float) -> None:
+        """Call it worse where many more get the same answer out of the same documents, and nobody asks for that.
+
+        words: as `Circumstances` has them. A question that is asked back needs no documents, and who asks the same, or
+        all of one thing, gets the same.
+        """
+        names = (SAME_FIRST, SAME_DOCUMENTS)
+        if any(name not in deltas or claimed[name].change != CHANGED for name in names):
+            return
+        least = min(deltas[name].value for name in names)
+        asked = self.after.first_answers.questions.alike - self.before.first_answers.questions.alike
+        asks_back = deltas[ASKS_BACK].value if ASKS_BACK in deltas else 0.0
+        if least >= _SAME_FOR_MANY and max(asked, words, asks_back) < least / 2:
+            for name in names:
+                claimed[name] = claimed[name]._replace(change=WORSE)
 
     def _within(self, parts: str) -> dict[str, Difference]:
         """Compare both within each platform, language, or both of these, that both have."""

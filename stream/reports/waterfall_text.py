@@ -23,6 +23,11 @@ MEANINGS = {
     AnswerStage.GENERATION: "the documents were right, but the answer did not help",
     AnswerStage.FORMAT: "the answer was right, but broke an instruction",
 }
+#: The same of generation where citations tell that documents were right.
+_BY_CITATIONS = (
+    "the answer did not help; by what it cites its documents were right, but citations cannot tell documents on another"
+    " subject from the right ones"
+)
 #: The same where it is not known whether the stage before it was right; and what that would be.
 _BLAMELESS = {
     AnswerStage.CHUNKS: ("the passages that matter did not come", "the right documents came"),
@@ -99,7 +104,7 @@ def describe_meaning(stage: AnswerStage, failed: int, right_before: int, *, by_c
     """
     by_citations = by_citations and stage is AnswerStage.GENERATION
     if stage not in BLAMED_BEFORE or not failed or right_before >= _NEARLY_ALL * failed:
-        return f"by what it cites, {MEANINGS[stage]}" if by_citations else MEANINGS[stage]
+        return _BY_CITATIONS if by_citations else MEANINGS[stage]
     wrong, right = _BLAMELESS[stage]
     source = ", by what was cited," if by_citations else ""
     known = f"known{source} of {right_before:,} of {failed:,} only" if right_before else "not known"

@@ -84,7 +84,7 @@ def _ask_harder(deltas: Mapping[str, Difference], expected: Mapping[str, Differe
     most = {
         name: _OF_NEEDS * abs(move.value)
         for name, move in moves.items()
-        if name in deltas and deltas[name].value * move.value > 0
+        if name in deltas and deltas[name].value * move.value > 0 and move.p <= PROMISE
     }
     name = next(name for name, move in moves.items() if move is surest)
     way, what = _TOLD_BY[name]

@@ -407,6 +407,47 @@ def test_a_search_that_is_dead_does_not_retrieve_better_because_the_first_docume
     assert (deltas["nDCG@5"]["verdict"], deltas["nDCG@5"]["why"]) == ("changed", why)
 
 
+WORDS = (
+    "lamp",
+    "radio",
+    "router",
+    "kettle",
+    "oven",
+    "fridge",
+    "heater",
+    "mixer",
+    "toaster",
+    "camera",
+    "printer",
+    "drill",
+)
+
+
+@pytest.mark.parametrize(
+    ("asks", "answer", "verdict"),
+    [
+        (lambda i: f"How do I mend the {WORDS[i % 12]} of room {i}?", "Call the desk [{}].", "worse"),
+        (lambda _: "Is the desk open on Monday?", "It is open until five [{}].", "changed"),
+        (lambda i: f"How do I mend the {WORDS[i % 12]} of room {i}?", "Which floor is it on?", "changed"),
+    ],
+)
+def test_the_same_answer_out_of_the_same_documents_is_worse_to_whom_it_was_not_due(
+    asks: Callable[[int], str], answer: str, verdict: str
+) -> None:
+    lines = []
+    for i in range(60):
+        name, thing = f"v1-{i}", WORDS[i % 12]
+        found = [{"doc_id": f"{thing}-{at}"} for at in range(5)]
+        lines.append(turn(name, 0, "user", f"How do I mend the {thing} of room {i}?", i))
+        text = f"Take the {thing} apart, clean it, and put it on again [{thing}-0]."
+        lines.append(turn(name, 1, "assistant", text, i, version="v1", retrieved=found))
+        lines.append(turn(f"v2-{i}", 0, "user", asks(i), i + 100))
+        same = [{"doc_id": f"desk-{at}"} for at in range(5)]
+        lines.append(turn(f"v2-{i}", 1, "assistant", answer.format("desk-0"), i + 100, version="v2", retrieved=same))
+    _, deltas = compared(*lines)
+    assert {deltas[name]["verdict"] for name in ("same_first_answers", "same_documents")} == {verdict}
+
+
 def test_citing_the_first_document_whatever_it_is_does_not_make_retrieval_better() -> None:
     def searched(number: int) -> list[str]:
         return [f"{number}-{at}" for at in range(5)]

@@ -1,0 +1,107 @@
+"""Affected parts: in which language, or on which platform, users ask to clarify more, and elsewhere do not.
+
+A release that answers worse in one language only is diluted by the others, and where it is called worse nobody sees in
+which. So each part is compared with itself and with the rest of its release, by the share of follow-ups that ask for no
+clarification.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from typing import Any, NamedTuple, Protocol
+
+from turnsignal.stream.records.scores import CLARIFICATION_FREE
+from turnsignal.stream.reports.release_figures import LANGUAGES, PLATFORMS, ReleaseFigure, change
+from turnsignal.stream.reports.release_totals import ReleaseTotals
+from turnsignal.stream.reports.standardised import FEWEST
+from turnsignal.stream.statistics.intervals import Difference, Z
+from turnsignal.stream.statistics.promise import PROMISE
+
+_ALONE = 0.01  #: of comparisons without a difference, that may name a part of a release which is not worse over all
+
+
+class FiguresOf(Protocol):
+    """Who reads the figures of a release."""
+
+    def read(self, totals: ReleaseTotals, minimum: int) -> Mapping[str, ReleaseFigure]:
+        """Return every figure of a release that enough conversations speak of."""
+        ...
+
+
+class AffectedPart(NamedTuple):
+    """A part of the traffic that is worse off than the rest of it.
+
+    parts: languages or platforms; name: an ISO 639-1 code, or a platform's name; here, elsewhere: after − before;
+    adjusted: how often chance makes a part differ so much from the rest, or fall so much, of as many as there are.
+    """
+
+    parts: str
+    name: str
+    here: Difference
+    elsewhere: Difference
+    adjusted: float
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what `summary.json` holds of it."""
+        sides = {"here": self.here, "elsewhere": self.elsewhere}
+        spelled = {
+            side: {key: round(getattr(delta, key), 6) for key in ("value", "low", "high")} | {"n": delta.n}
+            for side, delta in sides.items()
+        }
+        return {"parts": self.parts, "name": self.name, "figure": CLARIFICATION_FREE, **spelled} | {
+            "adjusted": float(f"{self.adjusted:.3g}")
+        }
+
+
+def affected_parts(
+    reader: FiguresOf, before: ReleaseTotals, after: ReleaseTotals, least_change: float, *, is_worse: bool
+) -> list[AffectedPart]:
+    """Return the parts that are worse, and worse than the rest, the most affected first.
+
+    is_worse: whether the release is called worse over all: then this says where, and else that it is.
+    """
+    compared = [*_compare(reader, before, after, LANGUAGES), *_compare(reader, before, after, PLATFORMS)]
+    named = []
+    for part in compared:
+        chance = _chance(part) if is_worse else max(_chance(part), part.here.p)
+        part = part._replace(adjusted=min(1.0, chance * len(compared)))
+        falls = part.here.value <= -least_change and part.here.p <= PROMISE
+        if falls and part.here.value < part.elsewhere.value and part.adjusted <= (PROMISE if is_worse else _ALONE):
+            named.append(part)
+    return sorted(named, key=lambda part: part.here.value)
+
+
+def _compare(reader: FiguresOf, before: ReleaseTotals, after: ReleaseTotals, parts: str) -> Iterator[AffectedPart]:
+    """Compare each part that has enough of both releases with itself, and the rest with itself."""
+    platform = parts == PLATFORMS
+    new, old = (totals.by(platform=platform, language=not platform) for totals in (after, before))
+    common = sorted(new.keys() & old.keys())
+    for key in common:
+        rest = [other for other in common if other != key]
+        here = _change(reader, [old[key]], [new[key]])
+        elsewhere = _change(reader, [old[other] for other in rest], [new[other] for other in rest])
+        if here is not None and elsewhere is not None:
+            yield AffectedPart(parts, key[0] or key[1], here, elsewhere, 1.0)
+
+
+def _change(reader: FiguresOf, before: Sequence[ReleaseTotals], after: Sequence[ReleaseTotals]) -> Difference | None:
+    if not before:
+        return None
+    old, new = _merged(before), _merged(after)
+    was, became = (reader.read(totals, FEWEST).get(CLARIFICATION_FREE) for totals in (old, new))
+    return None if was is None or became is None else change(became, was, new.users.overlap(old.users))
+
+
+def _merged(totals: Sequence[ReleaseTotals]) -> ReleaseTotals:
+    def add(whole: ReleaseTotals, part: ReleaseTotals) -> ReleaseTotals:
+        whole.merge(part)
+        return whole
+
+    return reduce(add, totals[1:], totals[0].copy()) if len(totals) > 1 else totals[0]
+
+
+def _chance(part: AffectedPart) -> float:
+    """Return how often chance puts so much between a part and the rest."""
+    errors = [(delta.high - delta.low) / (2 * Z) for delta in (part.here, part.elsewhere)]
+    error = math.hypot(*errors)
+    return math.erfc(abs(part.here.value - part.elsewhere.value) / error / math.sqrt(2)) if error else 1.0
