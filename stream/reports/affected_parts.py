@@ -61,14 +61,14 @@ def affected_parts(
     is_worse: whether the release is called worse over all: then this says where, and else that it is.
     """
     compared = [*_compare(reader, before, after, LANGUAGES), *_compare(reader, before, after, PLATFORMS)]
-    named = []
+    affected = []
     for part in compared:
         chance = _chance(part) if is_worse else max(_chance(part), part.here.p)
         part = part._replace(adjusted=min(1.0, chance * len(compared)))
         falls = part.here.value <= -least_change and part.here.p <= PROMISE
         if falls and part.here.value < part.elsewhere.value and part.adjusted <= (PROMISE if is_worse else _ALONE):
-            named.append(part)
-    return sorted(named, key=lambda part: part.here.value)
+            affected.append(part)
+    return sorted(affected, key=lambda part: part.here.value)
 
 
 def _compare(reader: FiguresOf, before: ReleaseTotals, after: ReleaseTotals, parts: str) -> Iterator[AffectedPart]:

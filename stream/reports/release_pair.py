@@ -220,9 +220,9 @@ class ReleasePair:
             name: delta_as_json(name, delta, claimed[name], within.get(name), traffic.parts)
             for name, delta in differences.items()
         }
-        said = claimed.get(CLARIFICATION_FREE)
-        if said is not None and not (said.change == CHANGED and said.why):  # of what is explained, each part's is
-            is_worse = said.change == WORSE
+        claim = claimed.get(CLARIFICATION_FREE)
+        if claim is not None and not (claim.change == CHANGED and claim.why):  # of what is explained, each part's is
+            is_worse = claim.change == WORSE
             parts = affected_parts(self._reader, self.before, self.after, least_change, is_worse=is_worse)
             if parts:
                 row["affected_parts"] = [part.as_json() for part in parts]
