@@ -3,7 +3,7 @@
 import pytest
 
 from turnsignal.stream.conversations.exchanges import Exchange
-from turnsignal.stream.follow_ups.rules import FollowUpReading
+from turnsignal.stream.follow_ups.rules import FollowUp, FollowUpReading
 from turnsignal.stream.suite import Suite
 
 RULES = Suite().follow_up_rules
@@ -116,6 +116,16 @@ def test_what_does_not_help_is_a_complaint(text: str) -> None:
         *("why did my bill go up again, this is outrageous", "the price increase is ridiculous btw"),
         *("schon wieder eine Beitragserhöhung, das ist eine Frechheit", "der neue Zusatzbeitrag ist Abzocke"),
         *("habéis subido los precios otra vez, qué vergüenza", "200 euros la noche, esto es una locura"),
+        *("third train cancelled this week, unbelievable", "the portal is down again", "my bank is a rip off"),
+        *("another rise? disgraceful", "£600 more than last year, are you serious", "what a joke this uni is"),
+        *("you lot raised the fees again, disgraceful", "no one told us the lecture was cancelled"),
+        *("sistema fora do ar de novo, que absurdo", "mais um reajuste? é um roubo", "il sito è di nuovo giù"),
+        *(
+            "treno soppresso per sciopero, che vergogna",
+            "ancora un aumento? assurdo",
+            "encore une hausse ? quelle honte",
+        ),
+        *("vuelo cancelado por la huelga, qué asco", "trein geannuleerd door de staking, schandalig"),
         *(
             "können sie",
             "was kostet das wenn ich kündige und dann wiederkomme",
@@ -243,3 +253,34 @@ def test_what_only_sounds_like_a_complaint_is_none(text: str) -> None:
 )
 def test_what_english_german_and_spanish_users_object_to_is_read(text: str) -> None:
     assert reading(text).clarification
+
+
+LIMIT = ("qual é o limite do pix?", "O limite do Pix é de R$ 5.000 [1]. Para aumentar, abra o app e toque em Pix [2].")
+BAG = ("quanto pesa il bagaglio?", "Il bagaglio da stiva può pesare fino a 23 kg [1]. Si paga al banco [2].")
+
+
+@pytest.mark.parametrize(
+    ("around", "text"),
+    [
+        *((LIMIT, text) for text in ("sua resposta veio cortada no final", "cadê a resposta do que perguntei")),
+        *((LIMIT, text) for text in ("você só repetiu minha pergunta", "eu perguntei do cartão, não da conta")),
+        *((LIMIT, text) for text in ("terceira vez que você me manda a mesma coisa", "vc não me disse o valor")),
+        *((LIMIT, text) for text in ("antes você falou 5 dias, agora são 10", "esse documento não fala disso")),
+        *((BAG, text) for text in ("la risposta si interrompe a metà", "stai solo ripetendo quello che dico")),
+        *((BAG, text) for text in ("queste tariffe sono vecchie", "prima hai detto 20 euro, adesso 30")),
+    ],
+)
+def test_portuguese_and_italian_complaints_are_read(around: tuple[str, str], text: str) -> None:
+    assert reading(text, around).clarification
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("ok e quando arriva", "va bene e come lo faccio", "ok e como eu faço", "beleza, e onde fica a agência"),
+        *("vale y cuánto cuesta", "d'accord et combien ça coûte", "ok und was kostet das", "oké en hoe lang duurt dat"),
+        *("esqueci a senha do app", "olvidé mi contraseña"),
+    ],
+)
+def test_a_question_behind_an_okay_thanks_for_nothing_and_leaves_nobody(text: str) -> None:
+    assert reading(text, LIMIT).label not in (FollowUp.THANKS, FollowUp.FRUSTRATION)

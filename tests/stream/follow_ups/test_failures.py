@@ -420,3 +420,21 @@ def test_a_promise_to_come_back_is_no_answer(text: str) -> None:
 )
 def test_a_promise_behind_an_answer_leaves_it_one(text: str) -> None:
     assert not FAILURES.is_failing(text)
+
+
+@pytest.mark.parametrize(
+    ("answer", "fails"),
+    [
+        ("For that please contact our student services staff, they will be pleased to assist you.", True),
+        ("Per questo ti invitiamo a contattare il nostro personale, che sarà lieto di assisterti.", True),
+        ("Para eso, póngase en contacto con nuestro equipo, que le ayudará con gusto.", True),
+        ("Vou verificar com a equipe e já retorno para você.", True),
+        ("Já te retorno.", True),
+        ("Voltamos a funcionar amanhã às 8h.", False),
+        ("Chi ha comprato in agenzia deve rivolgersi all'agenzia [doc_58].", False),
+        ("Wer über ein Reisebüro gebucht hat, wendet sich bitte an das Reisebüro [1].", False),
+        ("Those who booked through an agency should contact their agency [2].", False),
+    ],
+)
+def test_who_is_sent_on_politely_is_handed_on_and_whoever_it_concerns_is_told(answer: str, *, fails: bool) -> None:
+    assert Failures().is_failing(answer) is fails
