@@ -51,6 +51,7 @@ _MANY_UNKNOWN = 1 / 3  #: share of follow-ups that no rule recognises, from whic
 _MAY_BE_MISSED = "so complaints may be missed (`turnsignal judge` reads those)"
 _A_QUARTER_MORE = 1.25  #: the smallest ratio that is named
 _NEARLY_NOTHING = 1e-6
+_SEEN = 3.08 / 1.96  #: halves of a 95 % interval, from which on a change is seen in 4 of 5 recordings
 _ONE = {PLATFORMS: "platform", LANGUAGES: "language", BOTH: "language on a platform"}
 _NUMBERS = {2: "both", 3: "all three", 4: "all four", 5: "all five", 6: "all six"}
 #: theme, claim and the way in which the theme moved → the differences behind one sentence
@@ -313,7 +314,8 @@ def _not_compared(summary: Mapping[str, Any], compared: Sequence[Finding]) -> Fi
         return None
     if summary["comparisons"]:
         figures = max(len(row["deltas"]) for row in summary["comparisons"])
-        return Finding("note", f"no change shown from one release to the next in {figures} figures")
+        unseen = _hardly_seen(summary["comparisons"])
+        return Finding("note", f"no change shown from one release to the next in {figures} figures{unseen}")
     releases = {row["version"] for row in rows}
     if len(releases) == 1:
         return None
@@ -329,6 +331,19 @@ def _not_compared(summary: Mapping[str, Any], compared: Sequence[Finding]) -> Fi
     others += " (if all are whole: replay --whole-conversations)" if cut else ""
     release = few["version"] or "what has no version"
     return Finding("note", f"releases are not compared: {release} has {few['not_compared']}{others}")
+
+
+def _hardly_seen(comparisons: Iterable[Mapping[str, Any]]) -> str:
+    """Say which change of the primary figure so few conversations would show in 4 of 5 recordings, in the widest.
+
+    By the normal approximation at half of the promise, which the primary figure has: (2.24 + 0.84) standard errors.
+    """
+    known = ((row["primary"], row["deltas"][row["primary"]]) for row in comparisons if row.get("primary"))
+    widths = [((delta["high"] - delta["low"]) / 2, name) for name, delta in known if "unit" not in delta]
+    if not widths:
+        return ""
+    half, name = max(widths)
+    return f"; with so many conversations, one of {name} by less than {half * _SEEN:.2f} would hardly be seen"
 
 
 def _not_by_user(summary: Mapping[str, Any], compared: Sequence[Finding]) -> Finding | None:

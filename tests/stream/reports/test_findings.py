@@ -114,6 +114,8 @@ def test_releases_that_are_too_small_to_compare_are_named_and_one_release_is_no_
     assert sentences(quality=quality[:1]) == []
     same = compared("a", **{"nDCG@5": delta(0.0, "no difference shown"), "RR": delta(0.0, "no difference shown")})
     assert sentences(same) == ["no change shown from one release to the next in 2 figures"]
+    (sentence,) = sentences(same | {"primary": "RR"})
+    assert sentence.endswith("; with so many conversations, one of RR by less than 0.16 would hardly be seen")
 
 
 def test_an_assistant_that_was_renamed_with_its_release_is_said_to_be_another_one() -> None:
