@@ -78,23 +78,38 @@ def read_environment(env: Mapping[str, str], known: Collection[str]) -> dict[str
     An empty variable counts as not set. Raises ConfigError, one line, for a variable with our prefix that is neither
     known nor Kubernetes', and for a file that cannot be read.
     """
-    files = {name + _FILE: name for name in known if name.endswith(SECRETS)}
+    refuse_unknown(env, known)
+    files = _files(known)
     given = {}
     for name, value in env.items():
-        if not name.startswith(PREFIX) or not value.strip() or describes_service(name, value):
-            continue
-        if _JUDGE.fullmatch(name):  # read where a judge is asked
+        if not value.strip():
             continue
         if name in files:
             if env.get(files[name], "").strip():
                 msg = f"{name}: expected none beside {files[name]}, got both; keep one"
                 raise ConfigError(msg)
             given[files[name]] = read_secret(name, value.strip())
-        elif name in known:
+        elif name in known and not describes_service(name, value):
             given[name] = value if name.endswith(SECRETS) else value.strip()  # spaces of a secret may be meant
-        else:
-            raise ConfigError(_refuse(name, [*known, *files]))
     return given
+
+
+def refuse_unknown(env: Mapping[str, str], known: Collection[str]) -> None:
+    """Refuse a variable that is set, has our prefix and is neither known nor Kubernetes' nor a judge's.
+
+    Raises ConfigError, one line, with the name that may be meant.
+    """
+    files = _files(known)
+    for name, value in env.items():
+        if not name.startswith(PREFIX) or not value.strip() or describes_service(name, value):
+            continue
+        if name not in known and name not in files and not _JUDGE.fullmatch(name):  # which is read where one is asked
+            raise ConfigError(_refuse(name, [*known, *files]))
+
+
+def _files(known: Collection[str]) -> dict[str, str]:
+    """Return the variables that name a file with a secret, each with the one that would hold it."""
+    return {name + _FILE: name for name in known if name.endswith(SECRETS)}
 
 
 def judge_variable(endpoint: str, what: str) -> str:

@@ -82,6 +82,7 @@ def produce(
     from turnsignal.agents.files.produce import produce_files
     from turnsignal.agents.files.reading import Recording, TurnFile
     from turnsignal.agents.kafka.topics import topic_names
+    from turnsignal.agents.process.interrupts import ending_on_signals
     from turnsignal.agents.report.unread import describe_files
 
     how = how_to_read(format_name, mapping, strict=strict, user_key=user_key)
@@ -89,6 +90,7 @@ def produce(
     names = topic_names(settings.prefix)
     name = topic or names["turns"]
     with (
+        ending_on_signals(),
         saying_how_to_resume(resume),
         read_in(files, how, click.echo) as imported,
         shown_progress("reading", Recording(imported.sources, feedback=feedback).size) as (console, reading, sending),

@@ -51,6 +51,13 @@ def end_by_cut(reports: "Iterable[FileReport]") -> None:
         sys.exit(EXIT_FAILED)
 
 
+def end_by_no_answer(answers: int, rejected: int) -> None:
+    """End with 1 when no answer was read, and lines were rejected that may be all of them: then nothing is scored."""
+    if rejected and not answers:
+        click.echo("turnsignal: no answer of an assistant could be read, so nothing is scored", err=True)
+        sys.exit(EXIT_FAILED)
+
+
 def end_by_rejected(rejected: int, read: int, too_many: Callable[[int, int], bool] | None) -> None:
     """End with 1 when no line could be read, or too many could not."""
     if not read:

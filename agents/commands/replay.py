@@ -128,7 +128,13 @@ def replay(
     from functools import partial
 
     from turnsignal.agents.commands.reading import echo_described, read_in
-    from turnsignal.agents.commands.rejected import count_read, end_by_cut, end_by_rejected, end_by_unread
+    from turnsignal.agents.commands.rejected import (
+        count_read,
+        end_by_cut,
+        end_by_no_answer,
+        end_by_rejected,
+        end_by_unread,
+    )
     from turnsignal.agents.commands.resuming import saying_how_to_resume
     from turnsignal.agents.files.sample import SAMPLE_TURNS, write_sample
     from turnsignal.agents.process.interrupts import ending_on_signals
@@ -186,7 +192,9 @@ def replay(
     end_by_unread(verdicts, count_read(verdicts, out / "dead-letters.jsonl"), out / "dead-letters.jsonl", "verdict")
     end_by_cut(imported.reports)
     read += read_feedback
-    end_by_rejected(sum(summary["dead_letters"].values()), read, max_rejected)
+    dead = sum(summary["dead_letters"].values())
+    end_by_rejected(dead, read, max_rejected)
+    end_by_no_answer(summary["turns"].get("assistant", 0) + sum(summary["other_environments"].values()), dead)
     end_by_releases(fail_if_worse, result.summary)
 
 

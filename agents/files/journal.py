@@ -3,7 +3,8 @@
 Records are sent at least once: what was on its way when a run ended is sent again, and workers know it by its turn_id.
 """
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -15,19 +16,24 @@ from turnsignal.agents.files.standard_input import DASH, is_read_once
 from turnsignal.agents.files.writing import write_file
 from turnsignal.stream.errors import ConfigError
 
-EVERY = 5_000  #: records that are done between two notes
+EVERY = 5_000  #: records that are done between two notes,
+SECONDS = 5.0  #: or seconds, for a run that sends little
 
 
 class Journal:
     """Notes in a file which records of a run are done, counted in the order in which it takes them.
 
-    skip: so many were done by runs before; is_done: all of them. What another run that is done has noted is replaced.
+    clock: monotonic seconds; skip: so many were done by runs before; is_done: all of them. What another run that is
+    done has noted is replaced.
     Raises ConfigError when the file is of another run, or files cannot be taken up again, TurnsignalError when it
     cannot be written.
     """
 
-    def __init__(self, path: Path, files: Sequence[TurnFile], *how: object) -> None:
+    def __init__(
+        self, path: Path, files: Sequence[TurnFile], *how: object, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.path = path
+        self._clock, self._noted_at = clock, clock()
         self._run = name_run(files, how)
         self._open: dict[int, int] = {}  # line → its place in the order, of records on their way
         self.is_done = False
@@ -41,7 +47,8 @@ class Journal:
     def finish(self, line: int) -> None:
         """Take that a record arrived, or was set aside."""
         self._open.pop(line, None)
-        if self.done - self._noted >= EVERY:
+        new = self.done - self._noted
+        if new >= EVERY or (new and self._clock() - self._noted_at >= SECONDS):
             self.note()
 
     @property
@@ -51,7 +58,7 @@ class Journal:
 
     def note(self) -> None:
         """Write down how many are done."""
-        self._noted = self.done
+        self._noted, self._noted_at = self.done, self._clock()
         noted = {"run": self._run, "done": self._noted} | ({"all": True} if self.is_done else {})
         write_file(self.path, orjson.dumps(noted) + b"\n")
 

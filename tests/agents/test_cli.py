@@ -92,6 +92,24 @@ def test_an_unknown_variable_is_refused_by_a_worker_but_the_supervisors_own_is_n
     assert not SUPERVISOR_PIPE.startswith("TURNSIGNAL_")
 
 
+def test_a_misspelt_variable_is_refused_by_commands_that_do_not_read_it_and_hides_no_help() -> None:
+    done = call("schema", "turn", TURNSIGNAL_REDACTOIN="rules.toml")
+    assert done.returncode == exits.EXIT_REFUSED
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("turnsignal: TURNSIGNAL_REDACTOIN: expected a variable that turnsignal knows")
+    assert line.endswith("did you mean TURNSIGNAL_REDACTION?")
+    assert call("schema", "--help", TURNSIGNAL_REDACTOIN="rules.toml").returncode == 0
+
+
+def test_a_replay_that_can_read_no_answer_has_failed(tmp_path: Path) -> None:
+    turns = [{"conversation_id": "c", "turn_id": f"{i}", "timestamp": i, "text": "How?"} for i in range(6)]
+    path = tmp_path / "turns.jsonl"
+    path.write_bytes(b"\n".join(orjson.dumps(t | {"role": ("user", "Copilot")[i % 2]}) for i, t in enumerate(turns)))
+    done = call("replay", str(path), "--out", str(tmp_path / "out"))
+    assert done.returncode == exits.EXIT_FAILED
+    assert done.stderr.endswith("turnsignal: no answer of an assistant could be read, so nothing is scored\n")
+
+
 def test_a_broker_that_does_not_answer_is_one_line_and_exit_code_1(tmp_path: Path) -> None:
     (tmp_path / "turns.jsonl").write_text("{}\n")
     done = call("kafka", "status", "--dir", str(tmp_path / "kafka"))

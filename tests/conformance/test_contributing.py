@@ -144,8 +144,10 @@ def test_a_label_is_read_and_has_a_value_after_its_rows(copy: Path) -> None:
         copy,
         "tests/stream/follow_ups/test_rules.py",
         "tests/conformance/test_follow_ups.py",
+        "tests/stream/judging/test_rubrics.py",
         "-k",
-        "handover or every_label or every_row or default_values or every_pattern or sentence_of_its_own",
+        "handover or follow_up_rubric or every_label or every_row or default_values or every_pattern"
+        " or sentence_of_its_own",
     )
     assert tried.returncode == 0, tried.stdout
     assert int(re.findall(r"(\d+) passed", tried.stdout)[0]) >= 6, tried.stdout
@@ -189,6 +191,16 @@ def test_no_extension_takes_more_than_two_files_beside_its_test() -> None:
         metric[2:],
         steps("Add a check"),
         steps("Add a ranking measure"),
-        steps("Add a follow-up label"),
     ):
         assert len({step.path for step in wanted if not step.path.startswith("tests/")}) <= 2
+    assert len({step.path for step in steps("Add a follow-up label") if not step.path.startswith("tests/")}) == 3
+
+
+def test_a_line_of_a_block_fits_where_it_is_pasted() -> None:
+    long = [
+        line
+        for block in re.findall(r"^ {3}```python\n(.*?)^ {3}```$", TEXT, re.MULTILINE | re.DOTALL)
+        for line in dedent(block).split("\n")
+        if len(line) > 120
+    ]
+    assert long == []
