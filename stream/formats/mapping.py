@@ -15,6 +15,7 @@
                                                # order, or { value = "file" } where they stand in their order
     separator = "|"                            # left out; or: what stands between ids in one text
     version = { value = "2025-06" }            # the same for all
+    truth = "labels"                           # labels of a turn, under the names that turns have for them
     hidden = "private"                         # what marks notes among staff, which are left out;
     shown = "is_public"                        # or what marks all else
     list = "events"                            # left out; or: a record holds a list, whose items are the turns;
@@ -66,6 +67,7 @@ from turnsignal.stream.formats.paths import (
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, TurnFields, split_origin
 from turnsignal.stream.formats.unseen import is_marked
 from turnsignal.stream.formats.values import at_path, bounded_id, items, nested, short_name, timestamp
+from turnsignal.stream.records.turns import LABELS
 from turnsignal.stream.text.toml import parse_toml
 
 MAX_SEPARATED = 120  #: characters of an id between separators; what is longer is a document's text
@@ -264,10 +266,10 @@ def _exchange(paths: ExchangePaths, where: Sequence[Record], assumed: Assumed) -
     outputs = _messages(paths.answer, "assistant", where, assumed)
     time, cited = time_at(paths, where, assumed), items(value_of(paths.citations, where))
     fields = _more(paths, where, assumed)
-    vote = fields.pop("vote", None)
+    of_answer: dict[str, Any] = {name: fields.pop(name) for name in ("vote", "truth") if name in fields}
     for message in outputs[:1]:
         message.metadata = {**(message.metadata or {}), "citations": cited} if cited else message.metadata
-        message.fields = {} if vote is None else {"vote": vote}
+        message.fields = of_answer
     return Call(
         origin=f"mapping:{_id(named)}",
         conversation=None if conversation is None else bounded_id(str(conversation)),
@@ -352,7 +354,9 @@ def _more(paths: MappedPaths, where: Sequence[Record], assumed: Assumed) -> dict
     vote = vote_of(voted)
     if vote is None and voted not in (None, "", "none"):
         assumed[_NO_VOTES] += 1
-    return {key: value for key, value in {**values, "vote": vote}.items() if value is not None}
+    labels = nested(value_of(paths.truth, where))
+    truth = {name: labels[name] for name in LABELS if name in labels} if isinstance(labels, dict) else None
+    return {key: value for key, value in {**values, "vote": vote, "truth": truth or None}.items() if value is not None}
 
 
 def _id(value: object) -> str:

@@ -20,7 +20,7 @@ OUTSIDE = "../"  #: before a path that is looked for in what holds the list, and
 OTHERS = "*"  #: among words of the log: all that are not named
 BY_FILE: Field = {"value": "file"}  #: as order: records stand in the order in which they were said
 SHORT = ("assistant", "version", "model", "platform", "user_id", "environment")
-OPTIONAL = (*SHORT, "vote", "citations", "documents", "turn_id")
+OPTIONAL = (*SHORT, "vote", "citations", "truth", "documents", "turn_id")
 _NEEDED = ("conversation_id", "timestamp", "role", "text", "question", "answer", "history")
 #: Names that a mapping can give the keys of documents.
 DOCUMENT_KEYS = {
@@ -48,6 +48,7 @@ class MappedPaths(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     environment: Field | None = None
     vote: Field | None = None
     citations: Field | None = None
+    truth: Field | None = None
     list: str | tuple[str, ...] | None = None
     last: Field | None = None
     hidden: Field | None = None

@@ -35,6 +35,7 @@ from turnsignal.stream.formats.protocol import Call, Record, TurnFields
 from turnsignal.stream.formats.speakers import Speakers, describe_speakers, sides_in, speaker_path
 from turnsignal.stream.formats.unnamed import likest_key
 from turnsignal.stream.formats.unseen import is_marked, mark_among
+from turnsignal.stream.records.turns import LABELS
 from turnsignal.stream.text.toml import write_value as toml
 from turnsignal.stream.text.visible import one_line
 
@@ -46,6 +47,7 @@ _OF_ITEMS = ("role", "text", "question", "answer", "documents", "turn_id")  #: t
 _CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?( ?[AaPp]\.?[Mm]\.?)?")
 _OTHER_TEXT = 5  #: of so many items, one that says something elsewhere
 _REPEATS = "{} was taken for the conversation's id because it repeats: is it?"
+_TRUTH = "truth."  #: before the labels of a turn
 _ONE = "no conversation's id was recognised: all turns are taken for one conversation"
 
 
@@ -86,6 +88,20 @@ def propose_mapping(sample: Sequence[Record], origin: str) -> ProposedMapping:
     return max(trials, key=lambda each: (not each.mapping.is_poor, each.of_calls, each.mapping.read)).mapping
 
 
+def _tells_turns(
+    path: str, values: Sequence[Any], wheres: Sequence[Sequence[Record]], role: str | None, taken: Mapping[str, str]
+) -> bool:
+    """Say whether an id tells turns apart: by itself, or, where it is called so, in each conversation."""
+    text, conversation = taken.get("text"), taken.get("conversation_id")
+    if is_unique(values, _count_speaking(wheres, role, text)):
+        return True
+    if path != "turn_id":  # of a user, or of a question that many ask
+        return False
+    spoken = [where for where in wheres if _speaks(where, role, text)]
+    ids = {(str(value_of(conversation, where)), str(value_of(path, where))) for where in spoken}
+    return conversation is not None and len(values) >= len(spoken) == len(ids)
+
+
 def _nearness(path: str) -> tuple[int, str]:
     return path.count("*"), path
 
@@ -123,7 +139,7 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
         for path in among:
             if path in taken.values() or not fits(field, seen[path]):
                 continue
-            if field == "turn_id" and not is_unique(seen[path], _count_speaking(wheres, role, taken.get("text"))):
+            if field == "turn_id" and not _tells_turns(path, seen[path], wheres, role, taken):
                 continue
             taken[field] = path
             break
@@ -183,6 +199,9 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
     if (voted := propose_vote(seen, len(wheres) // 2 if role else len(wheres))) is not None:
         lines += [f"# {_examples(seen[voted.path])}", voted.line]
         taken["vote"] = voted.path
+    if labels := [path for path in inner if path.startswith(_TRUTH) and path.removeprefix(_TRUTH) in LABELS]:
+        lines += [f"# {labels[0]}: {_examples(seen[labels[0]])}", 'truth = "truth"']
+        taken |= {path: path for path in labels}
     rest = [path for path in seen if path not in taken.values()]
     lines += ["", "# Not used:", *(f"# {one_line(path, 120)}: {_examples(seen[path])}" for path in rest[:50])]
     is_open = speakers is not None and speakers.are_open
@@ -354,7 +373,9 @@ def _is_whole(part: Call | TurnFields) -> bool:
 
 
 def _id_of(part: Call | TurnFields) -> str:
-    return part.origin.removeprefix("mapping:") if isinstance(part, Call) else str(part["turn_id"])
+    if isinstance(part, Call):
+        return part.origin.removeprefix("mapping:")
+    return f"{part['conversation_id']}/{part['turn_id']}" if part["turn_id"] else ""
 
 
 def _unclear_dates(taken: Mapping[str, str], seen: Mapping[str, Sequence[Any]]) -> Iterator[str]:

@@ -86,6 +86,9 @@ class Truth:
     difficulty: Short | None = None
 
 
+LABELS = tuple(field.name for field in fields(Truth))  #: names of the labels that a turn may carry
+
+
 class Metadata(TypedDict, total=False):
     """What is read of a turn's metadata (see annotations.py); the rest is passed over and never takes up memory."""
 

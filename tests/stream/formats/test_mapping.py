@@ -36,6 +36,16 @@ def test_documents_stand_apart_where_the_mapping_names_what_is_between_them() ->
     assert "retrieved" not in read(ROW | {"docs": " | "}, *more)
 
 
+def test_labels_of_a_turn_and_of_an_exchange_are_read_under_their_names() -> None:
+    labels = {"doc_ids": ["d1"], "reference": "So.", "note": "mine"}
+    read_labels = {"doc_ids": ["d1"], "reference": "So."}
+    assert read(ROW | {"gold": labels}, 'date_format = "%d.%m.%Y %H:%M"', 'truth = "gold"')["truth"] == read_labels
+    log = parse_format_mapping('[exchanges]\nquestion = "q"\nanswer = "a"\ntruth = "gold"', "m.toml")
+    (call,) = log.read({"q": "How?", "a": "So.", "gold": labels}, Counter())
+    assert call.outputs[0].fields == {"truth": read_labels}
+    assert "truth" not in read(ROW | {"gold": "d1"}, 'date_format = "%d.%m.%Y %H:%M"', 'truth = "gold"')
+
+
 def test_items_of_nobody_who_speaks_that_say_nothing_are_left_out() -> None:
     lines = '[turns]\nlist = "events"\nconversation_id = "c"\nrole = "event"\ntext = "text"\ntimestamp = "at"'
     events = [{"event": "slot", "at": 1}, {"event": "user", "text": "How?", "at": 2}, {"event": "bot", "at": 3}]

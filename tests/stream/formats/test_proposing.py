@@ -594,3 +594,22 @@ def test_a_vote_that_is_none_is_counted() -> None:
     assert [(what, n) for what, n in assumed.items() if what.startswith("votes")] == [
         ('votes that are neither up nor down (of stars, say what each means: "5" = 1) left out', 10)
     ]
+
+
+def test_turns_whose_dates_are_written_otherwise_keep_their_ids_and_labels() -> None:
+    rows = [
+        {
+            "conversation_id": f"c{number // 2}",
+            "turn_id": f"t{number % 2}",
+            "role": ("user", "assistant")[number % 2],
+            "text": f"What is said of number {number}.",
+            "timestamp": f"{number + 1:02}.01.2026 10:00:00",
+            **({"truth": {"doc_ids": ["d1"], "domain": "billing"}} if number % 2 == 0 else {}),
+        }
+        for number in range(20)
+    ]
+    proposed = propose_mapping(rows, "turns.jsonl")
+    assert (proposed.read, proposed.of) == (20, 20)
+    (turn,) = parse_format_mapping(proposed.text, "m.toml").read(rows[2], Counter())
+    assert (turn["conversation_id"], turn["turn_id"], turn["truth"]["doc_ids"]) == ("c1", "t0", ["d1"])
+    assert "# truth.domain" not in proposed.text.partition("# Not used:")[2]
