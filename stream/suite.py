@@ -7,6 +7,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path, PurePath
@@ -385,7 +386,9 @@ def parse_suite(text: str, origin: str = "suite") -> Suite:
         first = error.errors(include_url=False)[0]
         if first["type"] == "extra_forbidden":
             key = ".".join(str(part) for part in first["loc"])
-            msg = f"{origin}: unknown key {key}; run `turnsignal suite show` for the keys there are"
+            near = get_close_matches(key, Suite.model_fields, n=1)
+            hint = f"did you mean {near[0]}?" if near else "run `turnsignal suite show` for the keys there are"
+            msg = f"{origin}: unknown key {key}; {hint}"
         else:
             msg = f"{origin}: {describe_first_error(error, 'suite')}"
         raise ConfigError(" ".join(msg.splitlines())) from None

@@ -322,7 +322,7 @@ def explain(stored: StoredConversation) -> Iterator[str]:
     """Tell what was stored, as lines of rich markup; every text from a record is escaped."""
     yield f"[bold]{safe(stored.conversation_id, MAX_ID)}[/bold]"
     if not stored.known:
-        yield "Nothing is known of this conversation. Is the id right, and are its records within their retention?"
+        yield "Nothing is known of this conversation. Is the id right, and are its records, on topics, still kept?"
     rows: dict[str, list[Mapping[str, Any]]] = {}
     for row in stored.rows:
         rows.setdefault(str(row.get("turn_id")), []).append(row)

@@ -11,6 +11,7 @@ from turnsignal.stream.detection.baseline import LEAST_KNOWN
 from turnsignal.stream.detection.detector import DAY, PAGE, TICKET
 from turnsignal.stream.detection.known_incidents import MatchedIncidents, Tried
 from turnsignal.stream.detection.wording import format_time
+from turnsignal.stream.text.counts import count_of
 
 SHOWN = 20  #: incidents; summary.json has them all
 _SHORT = 3  # series that were not watched; summary.json has them all
@@ -23,7 +24,7 @@ def format_alerts(summary: Mapping[str, Any]) -> Iterator[Text]:
         return
     days, pages, tickets = alerts["days"], alerts[PAGE], alerts[TICKET]
     if alerts["series"]["watched"]:
-        yield Text(f"{pages:,} pages and {tickets:,} tickets would have fired in {days:.1f} days.")
+        yield Text(f"{count_of(pages, 'page')} and {count_of(tickets, 'ticket')} would have fired in {days:.1f} days.")
     yield Text(_describe_series(alerts["series"]))
     if alerts["unwatched"]:
         yield Text(f"{alerts['unwatched']:,} values were of series beyond {MAX_SERIES:,}, which nobody watches.")
@@ -89,7 +90,7 @@ def format_known(matched: MatchedIncidents) -> Iterator[Text]:
         for known in these[:SHOWN]:
             yield Text(f"  {plain(known.name, 80)}: {word}")
     tickets = len(matched.false) - matched.false_pages
-    yield Text(f"Called, and none of them: {matched.false_pages:,} pages, {tickets:,} tickets.")
+    yield Text(f"Called, and none of them: {count_of(matched.false_pages, 'page')}, {count_of(tickets, 'ticket')}.")
 
 
 def format_tried(tried: Sequence[Tried]) -> Iterator[Text]:

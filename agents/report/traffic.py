@@ -106,7 +106,7 @@ def _articles(articles: Mapping[str, Any]) -> Iterator[RenderableType]:
     if any(articles["several"].values()):
         yield Text(describe_several(articles))
     table, drawn = make_table(
-        number("rank"), fold("model", width=20), number("answers"), number("accuracy"), number("95 %")
+        number("rank"), fold("model", width=20), number("answers"), number("cite one, right"), number("95 %")
     )
     for model in articles["models"][:_SHOWN]:
         cells = [str(model["rank"]), plain(model["model"], _NAME), f"{model['answers']:,}", *_share(model["accuracy"])]

@@ -38,7 +38,7 @@ from turnsignal.stream.statistics.directions import (
     WORSE,
 )
 from turnsignal.stream.statistics.promise import PROMISE
-from turnsignal.stream.text.counts import listed, share_of
+from turnsignal.stream.text.counts import count_of, listed, share_of
 from turnsignal.stream.text.signed import signed, signed_percent
 from turnsignal.stream.text.spoken_languages import language_name
 
@@ -327,7 +327,7 @@ def _not_compared(summary: Mapping[str, Any], compared: Sequence[Finding]) -> Fi
     if few is None:
         return Finding("note", "releases are not compared")
     cut = sum(few["left_out"].get(why, 0) for why in ("young", "headless"))
-    others = f"; the recording begins or ends within {cut:,} others" if cut else ""
+    others = f"; the recording begins or ends within {count_of(cut, 'other')}" if cut else ""
     others += " (if all are whole: replay --whole-conversations)" if cut else ""
     release = few["version"] or "what has no version"
     return Finding("note", f"releases are not compared: {release} has {few['not_compared']}{others}")

@@ -56,7 +56,7 @@ def lines(*incidents: Incident, series: WatchedSeries = WATCHED, unwatched: int 
 def test_an_incident_is_told_in_lines_that_can_be_checked() -> None:
     moved = "nDCG@5: lower, from 0.80 to 0.70 (−0.10, 95 % −0.13 to −0.07)"
     assert lines(incident()) == [
-        "1 pages and 0 tickets would have fired in 30.0 days.",
+        "1 page and 0 tickets would have fired in 30.0 days.",
         "2 series were watched, the first from 1970-01-02 00:00 UTC on.",
         "1970-01-01 01:00 UTC  page  support  [0123456789abcdef]",
         f"    {moved}, 400 values since 1970-01-01 00:01 UTC, now of v2; worse",
