@@ -261,7 +261,7 @@ def test_a_back_test_says_the_same_whatever_the_number_of_processes(
 def test_a_back_test_says_when_would_have_been_called_and_why(back_tested: tuple[Path, str]) -> None:
     out, printed = back_tested
     text = " ".join(printed.split())  # terminals break lines where they will
-    assert "1 pages and 0 tickets would have fired in " in text
+    assert "1 page and 0 tickets would have fired in " in text
     assert "citation.format: lower, from" in text
     assert "one page in 30 days of the 3 scorers that page of this assistant at most" in text
     (incident,) = orjson.loads((out / "summary.json").read_bytes())["alerts"]["incidents"]
