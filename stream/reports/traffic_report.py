@@ -194,14 +194,17 @@ class TrafficReport:
         known = bases(self.answers)
         classes = self.classes.as_json(self.answers)
         return {
-            "says": describe_waterfall(
-                flow,
-                versions,
-                self._minimum,
-                self.wrongly_cited,
-                len(self.articles),
-                by_citations=told_by_citations(known),
-            ),
+            "says": [
+                *describe_waterfall(
+                    flow,
+                    versions,
+                    self._minimum,
+                    self.wrongly_cited,
+                    len(self.articles),
+                    by_citations=told_by_citations(known),
+                ),
+                *self._seen_otherwise(),
+            ],
             "notes": [*self._notes(known), *describe_classes(classes)],
             "answers": {
                 "read": len(self.answers),
@@ -221,6 +224,15 @@ class TrafficReport:
             "labelled": self.labelled.as_json(),
         }
 
+    def _seen_otherwise(self) -> list[str]:
+        """Say beside the headline where labels contradict it."""
+        return [
+            f"By labels, {in_100(labelled.value)} answers fail at {stage}, by the diagnosis, which judges the others,"
+            f" {in_100(diagnosed.value)}: what fails there, and what mending it would gain, is best told of labelled"
+            " answers alone."
+            for stage, labelled, diagnosed in seen_otherwise(self.answers)
+        ]
+
     def _notes(self, known: dict[str, dict[str, int]]) -> list[str]:
         notes = []
         guessed = [stage for stage, of in known.items() if not of[Basis.TRUTH.value]]
@@ -229,12 +241,6 @@ class TrafficReport:
                 f"Judged without labels, from the diagnosis: {', '.join(guessed)}. Retrieval is then the ranking of"
                 " what was cited, generation what the user said next, format the checks."
             )
-        notes += [
-            f"By labels, {in_100(labelled.value)} answers fail at {stage}, by the diagnosis, which judges the others,"
-            f" {in_100(diagnosed.value)}: what fails there, and what mending it would gain, is best told of labelled"
-            " answers alone."
-            for stage, labelled, diagnosed in seen_otherwise(self.answers)
-        ]
         notes += [
             f"Retrieval of {version or 'what has no version'} ({assistant}) is not judged by what was cited: {why}."
             for (assistant, version), why in self._unranked.items()

@@ -204,7 +204,7 @@ def test_where_labels_and_the_diagnosis_see_other_shares_fail_that_is_said(ndcg:
         name = f"c{number}"
         turns += [asked(name), answered(name, **(wrong if number < 20 else {}))]
     made = report(*turns, rows={f"c{number}": HELPED | {"nDCG@5": ndcg} for number in range(60)})
-    said = [note for note in made["notes"] if note.startswith("By labels, 100 of 100 answers fail at retrieval")]
+    said = [note for note in made["says"] if note.startswith("By labels, 100 of 100 answers fail at retrieval")]
     assert len(said) == notes
 
 
