@@ -51,9 +51,9 @@ def end_by_cut(reports: "Iterable[FileReport]") -> None:
         sys.exit(EXIT_FAILED)
 
 
-def end_by_no_answer(answers: int, rejected: int) -> None:
-    """End with 1 when no answer was read, and lines were rejected that may be all of them: then nothing is scored."""
-    if rejected and not answers:
+def end_by_no_answer(answers: int, rejected: int, read: int) -> None:
+    """End with 1 when no answer was read, and as many lines were rejected as read: these may be the answers."""
+    if rejected and rejected >= read and not answers:
         click.echo("turnsignal: no answer of an assistant could be read, so nothing is scored", err=True)
         sys.exit(EXIT_FAILED)
 

@@ -194,7 +194,7 @@ def replay(
     read += read_feedback
     dead = sum(summary["dead_letters"].values())
     end_by_rejected(dead, read, max_rejected)
-    end_by_no_answer(summary["turns"].get("assistant", 0) + sum(summary["other_environments"].values()), dead)
+    end_by_no_answer(summary["turns"].get("assistant", 0) + sum(summary["other_environments"].values()), dead, read)
     end_by_releases(fail_if_worse, result.summary)
 
 

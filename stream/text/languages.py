@@ -57,9 +57,9 @@ def is_read(text: str, words: Collection[str]) -> bool:
 
 
 def may_be_read(words: Collection[str]) -> bool:
-    """Return whether the words themselves say so: a language of READ has some, and no other has more of them."""
+    """Return whether the words say so: a language of READ has more of them than any other, or English as many."""
     ours, others = _counts(words)
-    return 0 < ours >= others
+    return ours > others or 1 < ours == others == len(_ENGLISH.intersection(words))
 
 
 def is_frequent(word: str) -> bool:

@@ -368,7 +368,7 @@ def test_a_time_that_is_written_otherwise_is_shown_with_the_way_out_which_reads_
 
 
 def test_what_was_set_aside_is_told_on_top_and_does_not_change_the_exit_code(tmp_path: Path) -> None:
-    done = replayed(tmp_path, turn() + b"{}\n" * 2)
+    done = replayed(tmp_path, turn(role="assistant") + b"{}\n" * 2)
     assert done.exit_code == 0
     lines = done.output.splitlines()
     assert lines[0] == "1 turn, 1 conversation, 1 assistant, 1 release, 2 dead letters"
