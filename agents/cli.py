@@ -46,7 +46,7 @@ from turnsignal.agents.commands.suggestions import SuggestingGroup
 from turnsignal.agents.commands.suite import schema, suite
 from turnsignal.agents.commands.topics import forget, topics
 from turnsignal.agents.commands.working import all_apps, make_app
-from turnsignal.agents.environment import PREFIX
+from turnsignal.agents.environment import PREFIX, refuse_unknown
 from turnsignal.agents.process.disks import NO_ROOM, describe_no_room
 from turnsignal.agents.process.exits import (
     EXIT_FAILED,
@@ -79,7 +79,6 @@ class _Commands(SuggestingGroup):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a misspelt variable is refused, though the command may not read it."""
         if any(name.startswith(PREFIX) for name in os.environ) and not {"-h", "--help"} & set(sys.argv):
-            from turnsignal.agents.environment import refuse_unknown
             from turnsignal.agents.settings import variables
 
             refuse_unknown(os.environ, variables())

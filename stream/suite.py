@@ -386,7 +386,7 @@ def parse_suite(text: str, origin: str = "suite") -> Suite:
         first = error.errors(include_url=False)[0]
         if first["type"] == "extra_forbidden":
             key = ".".join(str(part) for part in first["loc"])
-            near = get_close_matches(key, Suite.model_fields, n=1)
+            near = get_close_matches(key, Suite.model_fields, n=1) if len(first["loc"]) == 1 else []
             hint = f"did you mean {near[0]}?" if near else "run `turnsignal suite show` for the keys there are"
             msg = f"{origin}: unknown key {key}; {hint}"
         else:

@@ -119,16 +119,17 @@ def drop_unreadable(settings: Settings, app: str, *, damaged: bool = True, newer
     for number in topics[changelog].partitions:
         store: dict[bytes, bytes] = {}
         restored = restore_changelog(settings.confluent(), changelog, number, store)
-        unreadable = find_unreadable(app, store)
+        unreadable, before = find_unreadable(app, store), len(entries.dropped)
         for wrong, drops, left in (
             (unreadable.damaged, damaged, entries.damaged),
             (unreadable.newer, newer, entries.newer),
         ):
             (entries.dropped if drops else left).extend(BadEntry(number, key, error) for key, error in wrong.items())
-            written += [(number, key, None, None) for key in wrong if drops]
-        if restored.checkpoint and written[-1:] and written[-1][0] == number:
+        tombstones: list[_Record] = [(number, entry.key, None, None) for entry in entries.dropped[before:]]
+        if tombstones and restored.checkpoint:
             # A dropped entry may have carried the newest one, which compaction takes away with it.
-            written.append((number, *checkpoint_record(restored.checkpoint)))
+            tombstones.append((number, *checkpoint_record(restored.checkpoint)))
+        written += tombstones
     _write(Producer(_writing(settings)), changelog, written, "tombstones")
     return entries
 

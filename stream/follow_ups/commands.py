@@ -49,10 +49,11 @@ def condoles(response: str, prompt: str) -> bool:
     >>> condoles(sorry, "This city is so loud"), condoles(sorry, "Where is it?"), condoles(sorry, "I want a refund")
     (True, False, False)
     """
-    words = opened(prompt.casefold())
-    if not words or "?" in prompt or not tells(words) or words[0] in WORDS["commands"]:
+    text = prompt.casefold()
+    words = opened(text)
+    if not words or "?" in text or not tells(words) or words[0] in WORDS["commands"]:
         return False
-    return WORDS["requesting"].isdisjoint(words_of(prompt.casefold())) and regrets(response)
+    return WORDS["requesting"].isdisjoint(words_of(text)) and regrets(response)
 
 
 def is_due(response: str, prompt: str) -> bool:

@@ -110,10 +110,12 @@ _REMARKS = Patterns([_REMARK["denied"], _REMARK["adverse"], _REMARK["negated"]])
 class Context:
     """What stands around a follow-up; each part is looked at only when a rule asks."""
 
-    __slots__ = ("_exchange", "_failures", "_follow_up", "_remarks", "_signs", "_tail")
+    __slots__ = ("_around", "_exchange", "_failures", "_follow_up", "_new", "_remarks", "_signs", "_tail")
 
     def __init__(self, follow_up: str, exchange: Exchange, signs: Any, failures: Failures) -> None:
         self._follow_up, self._exchange, self._signs, self._failures = follow_up, exchange, signs, failures
+        self._around: str | None = None
+        self._new: bool | None = None
         self._tail: list[int] | None = None
         self._remarks: frozenset[int] | None = None
 
@@ -458,12 +460,13 @@ class Context:
 
     def _shared(self, words: Sequence[str]) -> int:
         """Return how many words, but short ones, the exchange has in some form."""
-        known = self._exchange
-        around = " ".join((known.before[:HEAD], known.prompt[:HEAD], known.response[: 2 * HEAD])).casefold()
+        if self._around is None:
+            known = self._exchange
+            text = " ".join((known.before[:HEAD], known.prompt[:HEAD], known.response[: 2 * HEAD])).casefold()
+            self._around = f" {text} {' '.join(words_of(text))}"  # the words again, each behind a blank
         stems = [word[: min(_STEM, len(word) - 1)] for word in words if len(word) > 3]
-        if any(len(stem) < _STEM for stem in stems):  # three letters stand in the middle of anything
-            around = f" {around} {' '.join(words_of(around))}"
-        return sum([(stem if len(stem) == _STEM else f" {stem}") in around for stem in stems])
+        # Three letters stand in the middle of anything.
+        return sum([(stem if len(stem) == _STEM else f" {stem}") in self._around for stem in stems])
 
     def _is_new(self) -> bool:
         """Say whether a statement is of something that is nowhere in the exchange, and points at nothing in it.
@@ -471,6 +474,11 @@ class Context:
         The next problem that somebody brings to a help desk ("no sound in my meeting") reads as a complaint does, and
         is none of the answer before. What answers show ("the page") and how it fails are words of no problem.
         """
+        if self._new is None:
+            self._new = self._says_what_is_new()
+        return self._new
+
+    def _says_what_is_new(self) -> bool:
         known = self._exchange
         words = words_of(self._follow_up)
         if len(words) < _WHOLE or not (known.prompt and known.response) or not _REFERRING.isdisjoint(words):

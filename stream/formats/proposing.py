@@ -95,11 +95,11 @@ def _tells_turns(
     text, conversation = taken.get("text"), taken.get("conversation_id")
     if is_unique(values, _count_speaking(wheres, role, text)):
         return True
-    if path != "turn_id":  # of a user, or of a question that many ask
+    if path != "turn_id" or conversation is None:  # another is of a user, or of a question that many ask
         return False
     spoken = [where for where in wheres if _speaks(where, role, text)]
     ids = {(str(value_of(conversation, where)), str(value_of(path, where))) for where in spoken}
-    return conversation is not None and len(values) >= len(spoken) == len(ids)
+    return len(values) >= len(spoken) == len(ids)
 
 
 def _nearness(path: str) -> tuple[int, str]:

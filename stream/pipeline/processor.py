@@ -251,12 +251,16 @@ class PartitionProcessor:
         """Say whether anything is kept of a conversation, without reading it."""
         if key in self._live:
             return self._live[key] is not None
-        return (self._changes[key] if key in self._changes else self.store.get(key)) is not None
+        return self._encoded(key) is not None
+
+    def _encoded(self, key: bytes) -> bytes | None:
+        """Return what is put away of a conversation, by this batch or before."""
+        return self._changes[key] if key in self._changes else self.store.get(key)
 
     def _load(self, key: bytes) -> Conversation | None:
         if key in self._live:
             return self._live[key]
-        value = self._changes[key] if key in self._changes else self.store.get(key)
+        value = self._encoded(key)
         if value is None:
             return None
         state = self._live[key] = _read_entry(restore, key, value)
@@ -266,7 +270,7 @@ class PartitionProcessor:
         """Return what a verdict changes of a conversation; None where that may be all of it, or it is read already."""
         if key in self._live:
             return None
-        value = self._changes[key] if key in self._changes else self.store.get(key)
+        value = self._encoded(key)
         return None if value is None else _read_entry(restore_judged, key, value)
 
     def _take_in(self, inputs: Mapping[str, Sequence[Record]]) -> dict[str, int]:

@@ -6,26 +6,19 @@ clarification.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from functools import reduce
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from turnsignal.stream.records.scores import CLARIFICATION_FREE
 from turnsignal.stream.reports.release_figures import LANGUAGES, PLATFORMS, ReleaseFigure, change
 from turnsignal.stream.reports.release_totals import ReleaseTotals
-from turnsignal.stream.reports.standardised import FEWEST
 from turnsignal.stream.statistics.intervals import Difference, Z
 from turnsignal.stream.statistics.promise import PROMISE
 
 _ALONE = 0.01  #: of comparisons without a difference, that may name a part of a release which is not worse over all
 
 
-class FiguresOf(Protocol):
-    """Who reads the figures of a release."""
-
-    def read(self, totals: ReleaseTotals, minimum: int) -> Mapping[str, ReleaseFigure]:
-        """Return every figure of a release that enough conversations speak of."""
-        ...
+ReadFree = Callable[[ReleaseTotals], ReleaseFigure | None]  #: gives the figure that parts are compared by
 
 
 class AffectedPart(NamedTuple):
@@ -54,13 +47,14 @@ class AffectedPart(NamedTuple):
 
 
 def affected_parts(
-    reader: FiguresOf, before: ReleaseTotals, after: ReleaseTotals, least_change: float, *, is_worse: bool
+    read: ReadFree, before: ReleaseTotals, after: ReleaseTotals, least_change: float, *, is_worse: bool
 ) -> list[AffectedPart]:
     """Return the parts that are worse, and worse than the rest, the most affected first.
 
-    is_worse: whether the release is called worse over all: then this says where, and else that it is.
+    read: gives the figure, None where too few conversations speak of it; is_worse: whether the release is called worse
+    over all: then this says where, and else that it is.
     """
-    compared = [*_compare(reader, before, after, LANGUAGES), *_compare(reader, before, after, PLATFORMS)]
+    compared = [*_compare(read, before, after, LANGUAGES), *_compare(read, before, after, PLATFORMS)]
     affected = []
     for part in compared:
         chance = _chance(part) if is_worse else max(_chance(part), part.here.p)
@@ -71,33 +65,34 @@ def affected_parts(
     return sorted(affected, key=lambda part: part.here.value)
 
 
-def _compare(reader: FiguresOf, before: ReleaseTotals, after: ReleaseTotals, parts: str) -> Iterator[AffectedPart]:
+def _compare(read: ReadFree, before: ReleaseTotals, after: ReleaseTotals, parts: str) -> Iterator[AffectedPart]:
     """Compare each part that has enough of both releases with itself, and the rest with itself."""
     platform = parts == PLATFORMS
     new, old = (totals.by(platform=platform, language=not platform) for totals in (after, before))
     common = sorted(new.keys() & old.keys())
     for key in common:
         rest = [other for other in common if other != key]
-        here = _change(reader, [old[key]], [new[key]])
-        elsewhere = _change(reader, [old[other] for other in rest], [new[other] for other in rest])
+        here = _change(read, [old[key]], [new[key]])
+        elsewhere = _change(read, [old[other] for other in rest], [new[other] for other in rest])
         if here is not None and elsewhere is not None:
             yield AffectedPart(parts, key[0] or key[1], here, elsewhere, 1.0)
 
 
-def _change(reader: FiguresOf, before: Sequence[ReleaseTotals], after: Sequence[ReleaseTotals]) -> Difference | None:
+def _change(read: ReadFree, before: Sequence[ReleaseTotals], after: Sequence[ReleaseTotals]) -> Difference | None:
     if not before:
         return None
     old, new = _merged(before), _merged(after)
-    was, became = (reader.read(totals, FEWEST).get(CLARIFICATION_FREE) for totals in (old, new))
+    was, became = read(old), read(new)
     return None if was is None or became is None else change(became, was, new.users.overlap(old.users))
 
 
 def _merged(totals: Sequence[ReleaseTotals]) -> ReleaseTotals:
-    def add(whole: ReleaseTotals, part: ReleaseTotals) -> ReleaseTotals:
+    if len(totals) == 1:
+        return totals[0]
+    whole = totals[0].copy()
+    for part in totals[1:]:
         whole.merge(part)
-        return whole
-
-    return reduce(add, totals[1:], totals[0].copy()) if len(totals) > 1 else totals[0]
+    return whole
 
 
 def _chance(part: AffectedPart) -> float:

@@ -76,8 +76,7 @@ class Finding(NamedTuple):
 
 def find(summary: Mapping[str, Any]) -> list[Finding]:
     """Return what a replay's summary says, the gravest first; empty where nothing was scored."""
-    compared = list(_compare(summary))
-    compared += _affected(summary)
+    compared = [*_compare(summary), *_affected(summary)]
     named = [finding for change in (WORSE, BETTER, CHANGED) for finding in compared if finding.change == change]
     named = [*map(_silence, summary.get("silences", ())), *_shifts(summary), *_records(summary), *named]
     notes = [
@@ -146,10 +145,9 @@ def _affected(summary: Mapping[str, Any]) -> Iterator[Finding]:
         for part in row.get("affected_parts", ()):
             is_language = part["parts"] == LANGUAGES
             where = f"in {language_name(part['name'])}" if is_language else f"on {part['name']}"
-            assistant = f" ({row['assistant']})" if row["assistant"] != DEFAULT_ASSISTANT else ""
             here, elsewhere = (_delta([part[side]]) for side in ("here", "elsewhere"))
-            who = "what has no version" if row["after"] is None else row["after"]
-            sentence = f"{who} {USERS.falls} {where}{assistant}: {part['figure']} {here}, elsewhere {elsewhere}"
+            who, of = _named(row["after"]), _of(row["assistant"])
+            sentence = f"{who} {USERS.falls} {where}{of}: {part['figure']} {here}, elsewhere {elsewhere}"
             yield Finding(WORSE, sentence, ({"assistant": row["assistant"], **part},))
 
 
@@ -215,7 +213,7 @@ def _sentence(
     headline = next((name for name in theme.figures if name in names), names[0])
     shown = [entry for entry in evidence if entry["figure"] == headline]
     where = _where(list(dict.fromkeys(entry["assistant"] for entry in evidence)), compared)
-    who = "what has no version" if after is None else after
+    who = _named(after)
     others = [checks.get(name, name) for name in names if name != headline]
     beside = f"; also {listed(others[:_CHECKS_NAMED], len(others))}" if theme is INSTRUCTIONS and others else ""
     why = f", {shown[0]['why']}" if change != BETTER and "why" in shown[0] else ""
@@ -228,10 +226,18 @@ def _sentence(
 
 def _where(assistants: list[str], compared: int) -> str:
     if compared == 1:
-        return f" ({assistants[0]})" if assistants[0] != DEFAULT_ASSISTANT else ""
+        return _of(assistants[0])
     if len(assistants) == compared:
         return f" in {_NUMBERS.get(compared, f'all {compared}')} assistants"
     return f" in {listed(assistants[:_CHECKS_NAMED], len(assistants))} (of {compared} assistants)"
+
+
+def _of(assistant: str) -> str:
+    return f" ({assistant})" if assistant != DEFAULT_ASSISTANT else ""
+
+
+def _named(version: str | None) -> str:
+    return "what has no version" if version is None else version
 
 
 def _delta(shown: Sequence[Mapping[str, Any]]) -> str:
@@ -273,18 +279,16 @@ def _shifts(summary: Mapping[str, Any]) -> Iterator[Finding]:
             parts = row.get("moved", PLATFORMS)
             alike = any(_within(delta) for delta in row["deltas"].values())
             how = f"releases are compared within {parts}" if alike else f"no {_ONE[parts]} has enough of both releases"
-            where = f" ({row['assistant']})" if row["assistant"] != DEFAULT_ASSISTANT else ""
             release = with_release("with", row["after"] or "what has no version")
-            yield Finding("note", f"{release}{where}, traffic moved: {shifted}; {how}")
+            yield Finding("note", f"{release}{_of(row['assistant'])}, traffic moved: {shifted}; {how}")
 
 
 def _records(summary: Mapping[str, Any]) -> Iterator[Finding]:
     """Say first, too, that turns are written down otherwise: then figures move without the release."""
     for row in summary["comparisons"]:
-        where = f" ({row['assistant']})" if row["assistant"] != DEFAULT_ASSISTANT else ""
         for note in row.get("record", ()):
             release = with_release("with", row["after"] or "what has no version")
-            yield Finding("note", f"{release}{where}, {note}")
+            yield Finding("note", f"{release}{_of(row['assistant'])}, {note}")
 
 
 def _unread_documents(summary: Mapping[str, Any]) -> Iterator[Finding]:

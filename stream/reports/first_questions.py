@@ -92,8 +92,8 @@ class FirstQuestions:
     @property
     def alike(self) -> float:
         """The share of those that are known which are worded as the most common one; 0 where none is."""
-        ((_, most),) = Counter(opening.words for opening in self.known).most_common(1) or ((b"", 0),)
-        return most / max(1, len(self.known))
+        worded = Counter(opening.words for opening in self.known)
+        return max(worded.values(), default=0) / max(1, len(self.known))
 
     def add(self, opening: Opening) -> None:
         """Take in one."""

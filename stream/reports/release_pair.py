@@ -109,6 +109,13 @@ class FigureReader:
                 figures[name] = _figure(totals, at, name)._replace(coverage=coverage, users_coverage=covering)
         return figures
 
+    def read_free(self, totals: ReleaseTotals) -> ReleaseFigure | None:
+        """Return the share of follow-ups that ask for no clarification; None of fewer conversations than a part has."""
+        if CLARIFICATION_FREE not in self.names:
+            return None
+        at = self.names.index(CLARIFICATION_FREE)
+        return _figure(totals, at, CLARIFICATION_FREE) if totals.sums(at).n >= FEWEST else None
+
     def coverages(
         self, names: Iterable[str], new: Mapping[str, ReleaseFigure], old: Mapping[str, ReleaseFigure], overlap: float
     ) -> Iterator[tuple[str, Difference]]:
@@ -223,7 +230,7 @@ class ReleasePair:
         claim = claimed.get(CLARIFICATION_FREE)
         if claim is not None and not (claim.change == CHANGED and claim.why):  # of what is explained, each part's is
             is_worse = claim.change == WORSE
-            parts = affected_parts(self._reader, self.before, self.after, least_change, is_worse=is_worse)
+            parts = affected_parts(self._reader.read_free, self.before, self.after, least_change, is_worse=is_worse)
             if parts:
                 row["affected_parts"] = [part.as_json() for part in parts]
         return row
@@ -243,10 +250,9 @@ class ReleasePair:
 
     def _heard(self) -> float:
         """Return how many times as many follow-ups a conversation holds; 1.0 where none was read before."""
-        names = list(self._reader.names)
-        if CLARIFICATION_FREE not in names:
+        if CLARIFICATION_FREE not in self._reader.names:
             return 1.0
-        at = names.index(CLARIFICATION_FREE)
+        at = self._reader.names.index(CLARIFICATION_FREE)
         before = _per_conversation(self.before, at)
         return _per_conversation(self.after, at) / before if before else 1.0
 

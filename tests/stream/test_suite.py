@@ -11,6 +11,8 @@ from turnsignal.stream.suite import Suite, load_suite, parse_suite
 WRONG = {
     "no TOML": ("x =", ["TOML", "Invalid value"]),
     "unknown section": ("[colours]", ["colours"]),
+    "misspelt section": ("[alrets]", ["alrets", "did you mean alerts?"]),
+    "unknown key of a section": ("[alerts]\nalrets = 1", ["alerts.alrets", "suite show"]),
     "unknown key": ("[retrieval]\nbest = 1", ["retrieval.best"]),
     "a key with a line break": ('"a\\nb" = 1', ["a b"]),
     "wrong type": ('[retrieval]\nmeasures = "nDCG@5"', ["retrieval.measures", "array", "nDCG@5"]),
