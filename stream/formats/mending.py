@@ -35,8 +35,9 @@ def mend_names(turn: dict[str, Any], assumed: Assumed) -> None:
     """Spell as a text what a log may hold as a number, such as its version."""
     for key in _NAMES:
         if isinstance(turn.get(key), int | float) and not isinstance(turn[key], bool):
+            same = ", and 1.10 the same as 1.1" if isinstance(turn[key], float) else ""  # JSON's numbers do not tell
             turn[key] = str(turn[key])
-            assumed[f"a number as {key} is a text"] += 1
+            assumed[f"a number as {key} is a text{same}"] += 1
 
 
 def mend_time(turn: dict[str, Any], assumed: Assumed) -> None:

@@ -426,7 +426,7 @@ def test_times_without_a_zone_and_numbers_as_versions_are_read_and_said(tmp_path
     (tmp_path / "turns.jsonl").write_bytes(b"\n".join(lines))
     done = CliRunner().invoke(turnsignal, ["replay", str(tmp_path / "turns.jsonl"), "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
-    assert "a number as version is a text (2)" in done.output
+    assert "a number as version is a text, and 1.10 the same as 1.1 (2)" in done.output
     assert "times without a zone are UTC (3)" in done.output
     (tmp_path / "turns.jsonl").write_bytes(lines[2])
     done = CliRunner().invoke(turnsignal, ["replay", str(tmp_path / "turns.jsonl"), "--out", str(tmp_path / "more")])

@@ -40,7 +40,7 @@ def mended(**changes: Any) -> tuple[Turn | None, list[str]]:
         ({"text": "leave out", "content": "b"}, "text", "b", "content is text"),
         ({"text": [{"type": "text", "text": "b"}, "c"]}, "text", "bc", "text is that of its blocks"),
         ({"conversation_id": 17}, "conversation_id", "17", "a number as conversation_id is a text"),
-        ({"version": 1.1}, "version", "1.1", "a number as version is a text"),
+        ({"version": 1.1}, "version", "1.1", "a number as version is a text, and 1.10 the same as 1.1"),
         ({"user_id": 17}, "user_id", "17", "a number as user_id is a text"),
         ({"turn_id": 4}, "turn_id", "4", "a number as turn_id is a text"),
         ({"turn_id": "leave out"}, "turn_id", "turns:7", "turn_id is the file and line, where there is none"),
