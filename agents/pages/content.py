@@ -1,7 +1,9 @@
 """Content: what an app has to show beside its health, as answers that are JSON and pages alike."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
+
+CHOICES = 200  #: names that a form offers
 
 
 class Asked(NamedTuple):
@@ -48,3 +50,8 @@ class Page(NamedTuple):
     link: str | None = None
     texts: bool = False
     beyond: Literal["owner", "all"] | None = None
+
+
+def choices(names: Iterable[str]) -> list[str]:
+    """Return the names that a form offers, in order; not those with signs that cannot be seen: strangers make them."""
+    return sorted({name for name in names if name.isprintable()})[:CHOICES]

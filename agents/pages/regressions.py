@@ -7,7 +7,7 @@ finds the others' conversations by itself.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from turnsignal.agents.pages.content import Asked, MissingError, Page
+from turnsignal.agents.pages.content import Asked, MissingError, Page, choices
 from turnsignal.agents.pages.searching import Searchable, snapshots
 from turnsignal.stream.records.turns import MAX_ID
 
@@ -48,10 +48,12 @@ class RegressionPages:
 
     async def _list(self, asked: Asked) -> Mapping[str, Any]:
         assistant = asked.query.get("assistant", "")[:MAX_ID] or None
-        incidents = [incident async for incident in self._incidents() if assistant in (None, incident["assistant"])]
+        known = [incident async for incident in self._incidents()]
+        incidents = [incident for incident in known if assistant in (None, incident["assistant"])]
         incidents.sort(key=lambda incident: (incident["closed"] is None, incident["opened"]), reverse=True)
         return {
             "assistant": assistant,
+            "assistants": choices(incident["assistant"] for incident in known),
             "incidents": [self._hide_names(incident) for incident in incidents[:SHOWN]],
             "left_out": max(0, len(incidents) - SHOWN),
         }

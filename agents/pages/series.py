@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from turnsignal.agents.pages.content import Asked, MissingError, Page
+from turnsignal.agents.pages.content import Asked, MissingError, Page, choices
 from turnsignal.agents.pages.searching import Searchable, snapshots
 from turnsignal.stream.records.turns import MAX_ID
 
@@ -31,21 +31,23 @@ class SeriesPages:
 
     async def _list(self, asked: Asked) -> Mapping[str, Any]:
         assistant, scorer = (asked.query.get(name, "")[:MAX_ID] or None for name in ("assistant", "scorer"))
-        series, kept = [], 0
+        known, kept = [], 0
         async for processor, key, _ in snapshots(self._processors()):
             kept += 1
             described = processor.describe(key)
-            if (
-                described is not None
-                and "scorer" in described  # what else is kept there has pages of its own
-                and assistant in (None, described["assistant"])
-                and scorer in (None, described["scorer"])
-            ):
-                series.append(described)
+            if described is not None and "scorer" in described:  # what else is kept there has pages of its own
+                known.append(described)
+        series = [
+            described
+            for described in known
+            if assistant in (None, described["assistant"]) and scorer in (None, described["scorer"])
+        ]
         series.sort(key=lambda described: (described["assistant"], described["scorer"], described.get("lane", 0)))
         return {
             "assistant": assistant,
+            "assistants": choices(described["assistant"] for described in known),
             "scorer": scorer,
+            "scorers": choices(described["scorer"] for described in known),
             "series": series[:SHOWN],
             "left_out": max(0, len(series) - SHOWN),
             "kept_here": kept,

@@ -49,7 +49,10 @@ def test_open_incidents_stand_before_those_that_are_over_and_the_newest_first() 
     assert [each["id"] for each in answer["incidents"]] == ["b", "a", "c"]
     assert '<a href="/regressions/b">' in page
     assert "over: <bdi>back</bdi>" in page
-    assert ask(pages, "/regressions", assistant="sales")[0]["incidents"] == []
+    none, page = ask(pages, "/regressions", assistant="sales")
+    assert none["incidents"] == []
+    assert "No incident of <bdi>sales</bdi> is known here." in page
+    assert '<option value="support">' in page, "whatever is shown, all may be chosen"
 
 
 def test_an_incident_says_what_moved_by_how_much_and_leads_to_its_conversations() -> None:

@@ -46,7 +46,10 @@ def test_series_are_listed_by_assistant_and_scorer_with_their_versions() -> None
     assert [row["assistant"] for row in ask(SeriesPages(lambda: [one, other]), assistant="support")[0]["series"]] == [
         "support"
     ]
-    assert ask(SeriesPages(lambda: [one, other]), scorer="beauty")[0]["series"] == []
+    none, page = ask(SeriesPages(lambda: [one, other]), scorer="beauty")
+    assert none["series"] == []
+    for choice in ("billing", "support", "follow_up", "nDCG@5"):
+        assert f'<option value="{choice}">' in page, "whatever is shown, all may be chosen"
 
 
 def test_a_page_of_series_is_bounded_and_says_how_many_more_there_are() -> None:
