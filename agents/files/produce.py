@@ -26,13 +26,13 @@ from turnsignal.stream.errors import ConfigError, Refused, TurnsignalError
 from turnsignal.stream.records.feedback import decode_feedback
 from turnsignal.stream.records.turns import decode_turn
 from turnsignal.stream.replay import Indexer, Recorded
+from turnsignal.stream.text.timestamps import LATEST
 
 LEAVE_SECONDS = 5.0  #: for what is on its way when a run is interrupted
 LONG_WAIT = 600.0  #: seconds between two records, above which it is said that nothing stands still
 UNTIMED = 366 * 86_400.0  #: seconds since 1970; what has no time of its own is put there, a second apart
 SHOWN = 5  #: rejected lines that are reported one by one; all are in the reject file
 
-_LATEST = 253_402_300_799.0  #: the last second of the year 9999
 _SPEED = re.compile(r"(\d+(?:\.\d+)?)\s*x?")
 
 
@@ -143,7 +143,7 @@ class Pace:
             self._first = (event_time, now)
         due = self._first[1] + (event_time - self._first[0]) / self._speed
         if due - now > LONG_WAIT:
-            at = datetime.fromtimestamp(min(max(event_time, 0.0), _LATEST), UTC).isoformat(timespec="seconds")
+            at = datetime.fromtimestamp(min(max(event_time, 0.0), LATEST - 1), UTC).isoformat(timespec="seconds")
             self._say(
                 f"the next record is of {at}, {(due - now) / 3600:,.1f} hours from now at this speed; to wait "
                 "less, end this with Ctrl-C and choose a higher --speed, or max; --resume goes on where it ended"

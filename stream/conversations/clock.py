@@ -64,6 +64,10 @@ class StreamClock:
         """Note that records arrived; now: seconds on a steady clock."""
         self.before, self.watched_since, self.looked_at = 0.0, now, now
 
+    def hold(self, present: float) -> None:
+        """Go back to the present, in seconds since 1970: what lies ahead of it comes from damaged state."""
+        self.time = min(self.time, present)
+
     def resume(self, silent: float, now: float) -> None:
         """Begin a new watch over a partition that has been silent for so many seconds already, as after a restart."""
         self.before, self.watched_since, self.looked_at = silent, now, now

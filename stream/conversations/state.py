@@ -6,6 +6,7 @@ than digests of their ids.
 """
 
 from dataclasses import dataclass
+from math import inf
 
 import msgspec
 
@@ -19,6 +20,7 @@ from turnsignal.stream.conversations.windows import ScoreWindows
 from turnsignal.stream.errors import SchemaError, UnreadableStateError
 from turnsignal.stream.records.environments import furthest
 from turnsignal.stream.records.summaries import ConversationCounts
+from turnsignal.stream.text.timestamps import LATEST
 
 #: Of the state's layout. New fields are added at the end, with a default: older state is read with the defaults, and
 #: older code, which may run beside this in one group while a release rolls out, reads past them. Raised only where
@@ -332,12 +334,13 @@ def restore(value: bytes) -> Conversation:
     Raises SchemaError for a newer version than this code knows, UnreadableStateError for what reads as none.
     """
     try:
-        if value[:2] == _JUDGED:
-            return _join(_decode_judged(value))
-        state = _decode(value)
+        state = _join(_decode_judged(value)) if value[:2] == _JUDGED else _decode(value)
     except _UNDECODABLE as error:  # of another layout, most likely, and then its version says so
         _read_head(value)
         raise _unreadable(value, error) from None
+    _check_times(value, state.due, state.clock, state.first, state.last)
+    if value[:2] == _JUDGED:
+        return state
     if state.version != _UNJUDGED:
         if state.version > VERSION:
             raise SchemaError.newer("conversation", VERSION, state.version)
@@ -360,6 +363,7 @@ def restore_judged(value: bytes) -> JudgedState | None:
         judged = _decode_judged(value)
     except _UNDECODABLE as error:
         raise _unreadable(value, error) from None
+    _check_times(value, judged.due, judged.clock)
     return None if judged.closed else judged
 
 
@@ -403,7 +407,14 @@ def _read_head(value: bytes) -> _StateHead:
         raise _unreadable(value, error) from None
     if head.version > VERSION:
         raise SchemaError.newer("conversation", VERSION, head.version)
+    _check_times(value, head.due, head.clock)
     return head
+
+
+def _check_times(value: bytes, due: float, *times: float) -> None:
+    """Refuse what is no number, and times that never come: no record has either."""
+    if not (-inf < due < 2 * LATEST and all(time <= LATEST for time in times)):
+        raise _unreadable(value, ValueError(f"no time is {due}, or one of {times}"))
 
 
 def _unreadable(value: bytes, error: Exception) -> UnreadableStateError:

@@ -15,7 +15,7 @@ import orjson
 from turnsignal.stream.formats.streams import BEGINS, response_in
 from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
 from turnsignal.stream.text.loose_json import load_json
-from turnsignal.stream.text.timestamps import epoch_seconds, parse_compact, parse_time
+from turnsignal.stream.text.timestamps import LATEST, epoch_seconds, parse_compact, parse_time
 
 MAX_NESTED = 8 << 20  #: characters of a string that is read as JSON
 _SHORT = 4096  #: characters of such a string that is read again for each field
@@ -26,7 +26,6 @@ _MICROSECONDS = 1e14  #: beyond this microseconds,
 _NANOSECONDS = 1e17  #: and beyond this nanoseconds
 _LONGEST_KEY = 40  #: characters of a key that may name something known
 _LONGEST_TIME = 100  #: characters of a text that may be a time
-_LATEST = 253_402_300_800.0  #: seconds of the year 10000, which no timestamp can name
 _CONVERSATION_KEYS = (
     *("conversation_id", "conversationId", "conversation", "thread_id", "threadId", "session_id", "sessionId"),
     *("session.id", "chat_id", "chatId", "dialog_id", "dialogId", "dialogue_id"),
@@ -283,7 +282,7 @@ def timestamp(time: float) -> str:
     >>> timestamp(0.5)
     '1970-01-01T00:00:00.500000+00:00'
     """
-    return datetime.fromtimestamp(min(max(time, 0.0), _LATEST - 1), UTC).isoformat()
+    return datetime.fromtimestamp(min(max(time, 0.0), LATEST - 1), UTC).isoformat()
 
 
 def conversation_of(*records: Mapping[str, Any]) -> str | None:

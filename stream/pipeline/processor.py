@@ -132,8 +132,10 @@ class PartitionProcessor:
         """Count the silence from the last turns on, instead of from now; call after `read_store`.
 
         last: when the last batch with turns was committed. Silence that only wall clocks have measured is capped at
-        half the idle time, so that a clock that is wrong by years closes nothing recent.
+        half the idle time, so that a clock that is wrong by years closes nothing recent. Stream time that lies ahead of
+        both moments is damage, which would close and forget everything.
         """
+        self.clock.hold(max(last.wall, now.wall))
         self.clock.resume(last.until(now, self._limits.idle / 2), now.steady)
 
     def process(

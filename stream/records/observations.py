@@ -17,6 +17,8 @@ from typing import Annotated, NamedTuple
 import msgspec
 import orjson
 
+from turnsignal.stream.text.timestamps import LATEST
+
 SCHEMA = 2
 #: In one record at most, so that the longest ids and numbers stay below the broker's limit of a megabyte.
 MAX_ROWS, MAX_VALUES = 400, 8_000
@@ -24,7 +26,6 @@ MAX_ROWS, MAX_VALUES = 400, 8_000
 #: count and sum of the earlier values of each scorer in the row, in its order; nothing where there are none of any
 Earlier = Sequence[float]
 
-_LATEST = 253_402_300_800.0  # seconds since 1970 to the year 10000
 _MOST_EARLIER = 1e12  # earlier values of all scorers in a row
 
 _Value = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -135,7 +136,7 @@ def _check(observed: Observations) -> None:
     for chosen in observed.sets:
         if len(set(chosen)) < len(chosen) or any(scorer not in known for scorer in chosen):
             raise ValueError("a set of scorers that are not there, or twice")
-    if not all(-_LATEST < time < _LATEST for time in observed.times):
+    if not all(-LATEST < time < LATEST for time in observed.times):
         raise ValueError("a time that no calendar has")
     sizes = [len(chosen) for chosen in observed.sets]
     for row, values, earlier in zip(observed.rows, observed.values, observed.earlier, strict=True):

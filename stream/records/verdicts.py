@@ -16,12 +16,12 @@ from pydantic import Field, TypeAdapter, ValidationError
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.records.environments import Environment
 from turnsignal.stream.records.turns import Id, Short, check_bytes, parse_json, refuse, struct_of
+from turnsignal.stream.text.timestamps import LATEST
 
 MAX_REASONING = 2_000  #: characters
 MAX_CLAIM = 500  #: characters of one claim, and of the reasoning about it
 MAX_RECORD = 1_000_000  #: bytes of one record
 _WORD = r"^[a-z][a-z0-9_]{0,39}"
-LATEST = 253_402_300_800.0  #: seconds since 1970 to the year 10000
 
 MAX_NAME = 200  #: characters of a model's name
 MOST = 2**63 - 1  #: of what is counted

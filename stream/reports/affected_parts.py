@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from turnsignal.stream.records.scores import CLARIFICATION_FREE
 from turnsignal.stream.reports.release_figures import LANGUAGES, PLATFORMS, ReleaseFigure, change
-from turnsignal.stream.reports.release_totals import ReleaseTotals
+from turnsignal.stream.reports.release_totals import ReleaseTotals, parts_of_both
 from turnsignal.stream.statistics.intervals import Difference, Z
 from turnsignal.stream.statistics.promise import PROMISE
 
@@ -68,20 +68,19 @@ def affected_parts(
 def _compare(read: ReadFree, before: ReleaseTotals, after: ReleaseTotals, parts: str) -> Iterator[AffectedPart]:
     """Compare each part that has enough of both releases with itself, and the rest with itself."""
     platform = parts == PLATFORMS
-    new, old = (totals.by(platform=platform, language=not platform) for totals in (after, before))
-    common = sorted(new.keys() & old.keys())
-    for key in common:
-        rest = [other for other in common if other != key]
-        here = _change(read, [old[key]], [new[key]])
-        elsewhere = _change(read, [old[other] for other in rest], [new[other] for other in rest])
+    common = parts_of_both(before, after, platform=platform, language=not platform)
+    for key, sides in common.items():
+        rest = [both for other, both in common.items() if other != key]
+        here = _change(read, [sides])
+        elsewhere = _change(read, rest)
         if here is not None and elsewhere is not None:
             yield AffectedPart(parts, key[0] or key[1], here, elsewhere, 1.0)
 
 
-def _change(read: ReadFree, before: Sequence[ReleaseTotals], after: Sequence[ReleaseTotals]) -> Difference | None:
-    if not before:
+def _change(read: ReadFree, parts: Sequence[tuple[ReleaseTotals, ReleaseTotals]]) -> Difference | None:
+    if not parts:
         return None
-    old, new = _merged(before), _merged(after)
+    old, new = map(_merged, zip(*parts, strict=True))
     was, became = read(old), read(new)
     return None if was is None or became is None else change(became, was, new.users.overlap(old.users))
 

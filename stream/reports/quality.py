@@ -285,13 +285,13 @@ class Quality:
         totals.count(went)
         totals.turns += went.turns
         where = ("" if went.first_answer is None else went.first_answer.platform, went.language)
-        if any(where) and (stratum := totals.stratum(*where)) is not None:
-            stratum.count(went)
+        if any(where):
+            totals.stratum(*where).count(went)
         for release, values in went.parts.items():
             part = self._totals(releases, release, went.first)
             part.update(values, went.opened, went.user)
-            if any(where) and (stratum := part.stratum(*where)) is not None:
-                stratum.update(values, went.opened, went.user)
+            if any(where):
+                part.stratum(*where).update(values, went.opened, went.user)
         if went.parts and went.first_answer is not None:
             opener = self._totals(releases, begun_by(went), went.first)
             opener.first_answers.add(went.first_answer, went.language, self._came_of(went))

@@ -29,10 +29,12 @@ from turnsignal.stream.reports.release_totals import (
     CONVERSATIONS,
     FIRST,
     LENGTH,
+    OTHER_PLATFORMS,
     READABLE,
     UNANSWERED,
     WAITING,
     ReleaseTotals,
+    parts_of_both,
 )
 from turnsignal.stream.reports.standardised import FEWEST, within_parts
 from turnsignal.stream.reports.user_spread import UserSpread, compared_estimates, mean_by_user, rate_by_user
@@ -78,6 +80,7 @@ from turnsignal.stream.statistics.traffic_shift import TrafficShift
 
 _FEWEST_THANKS = 0.05  #: share of answers that users thank for, above which nobody can say that hardly anybody does
 _SAME_FOR_MANY = 0.25  #: share of conversations by which the same answer comes to more of them, for it to be worse
+_MOST_OF_BOTH = 0.5  #: share of the conversations of what two releases have, that is enough to speak for all
 _HARDLY = 0.25  #: of the share of answers that users thank for, what is left where a log leaves most thanks out
 
 
@@ -298,17 +301,34 @@ class ReleasePair:
                 claimed[name] = claimed[name]._replace(change=WORSE)
 
     def _within(self, parts: str) -> dict[str, Difference]:
-        """Compare both within each platform, language, or both of these, that both have."""
+        """Compare both within each platform, language, or both of these, that both have.
+
+        Nothing is compared so where less than half of what both have is in parts that can be: strangers name platforms,
+        and a few of them do not speak for the others.
+        """
         platform, language = parts != LANGUAGES, parts != PLATFORMS
-        here, there = (totals.by(platform=platform, language=language) for totals in (self.after, self.before))
-        common = [(here[name], there[name]) for name in sorted(here.keys() & there.keys())]
+        common = parts_of_both(self.before, self.after, platform=platform, language=language)
+        sizes = [
+            [of.outcomes.total() for of in sides] for (where, _), sides in common.items() if where != OTHER_PLATFORMS
+        ]
+        compared = [sum(side) for side in zip(*(size for size in sizes if min(size) >= FEWEST), strict=True)] or [0, 0]
+        shared = self._in_both(by_language=parts == LANGUAGES)
+        if any(few < _MOST_OF_BOTH * of for few, of in zip(compared, shared, strict=True)):
+            return {}
         pairs = (
             (self._reader.read(new, FEWEST), self._reader.read(old, FEWEST), new.users.overlap(old.users))
-            for new, old in common
+            for old, new in common.values()
         )
         # Who got no answer has no platform that is known, but a language.
         placed = parts == LANGUAGES or (self.before.placed and self.after.placed)
         return within_parts(pairs, set() if placed else {UNANSWERED})
+
+    def _in_both(self, *, by_language: bool) -> list[int]:
+        """Return how many conversations, before and after, are of platforms or languages that both have enough of."""
+        first = (self.before.first_answers, self.after.first_answers)
+        counts = [of.languages if by_language else of.platforms for of in first]
+        names = [name for name in counts[0] if name and min(of[name] for of in counts) >= FEWEST]
+        return [sum(of[name] for name in names) for of in counts]
 
 
 def _figure(totals: ReleaseTotals, at: int, name: str) -> ReleaseFigure:

@@ -22,7 +22,8 @@ MAX_RELEASES = 1_000  #: told apart in a recording; a field that holds ids of se
 #: what the releases beyond those count for, all together
 OTHER_RELEASES: Release = ("other", f"releases beyond {MAX_RELEASES:,}")
 _SECONDS = -3  #: where the count of the seconds to an answer stands in a conversation's values
-_MOST_STRATA = 8  #: platforms, and languages, of a release that are summed up apart; the names are those of strangers
+_MOST_PLATFORMS, _MOST_LANGUAGES = 64, 8  #: of a release that are summed up apart; the names are those of strangers
+OTHER_PLATFORMS = "other platforms"  #: what those beyond count as, all together
 _ROWS_OF_STRATUM = MOST_ROWS // 4  #: of sums by user
 _WAITING = 256  #: conversations of a release whose values wait to be summed up at once
 UNANSWERED = ConversationOutcome.UNANSWERED.value
@@ -124,7 +125,7 @@ class ReleaseTotals:
     def __post_init__(self, rows: int) -> None:
         """Make what depends on the number of figures."""
         self.users = UserSums(2 * len(self.moments) + 1 + _BESIDE, rows)
-        self.alone = np.zeros_like(self.moments)
+        self.alone = self.moments
 
     @property
     def placed(self) -> bool:
@@ -146,33 +147,38 @@ class ReleaseTotals:
         """Return where the conversations with an outcome stand in the sums by user."""
         return self.beside(_OUTCOMES[name])
 
-    def stratum(self, platform: str, language: str) -> "ReleaseTotals | None":
+    def stratum(self, platform: str, language: str) -> "ReleaseTotals":
         """Return the totals of the conversations of one platform and language, summed up beside those of all.
 
-        "" is what is not known. Where there are too many platforms, the first by name are kept; of languages those that
-        rules read, then the first by name, and what is in others counts as not told. Both are the same in whatever
-        order they come. None for a platform that is not kept.
+        "" is what is not known. Where there are too many platforms, the first by name are kept apart; of languages
+        those that rules read, then the first by name, and what is in others counts as not told. Both are the same in
+        whatever order they come.
         """
         known = self.strata.get((platform, language))
         if known is not None:
             return known
-        language = self._admit(language)
-        if platform and platform not in self.platforms:
-            self.platforms.add(platform)
-            if len(self.platforms) > _MOST_STRATA:
-                last = max(self.platforms)
-                self.platforms.remove(last)
-                self.strata = {key: cell for key, cell in self.strata.items() if key[0] != last}
-                if platform == last:
-                    return None
-        return self._cell(platform, language)
+        language = self._admit_language(language)
+        return self._cell(self._admit_platform(platform), language)
 
-    def _admit(self, language: str) -> str:
+    def _admit_platform(self, platform: str) -> str:
+        """Return what a platform counts as."""
+        if platform in ("", OTHER_PLATFORMS) or platform in self.platforms:
+            return platform
+        self.platforms.add(platform)
+        if len(self.platforms) <= _MOST_PLATFORMS:
+            return platform
+        last = max(self.platforms)
+        self.platforms.remove(last)
+        for where, language in [key for key in self.strata if key[0] == last]:
+            self._cell(OTHER_PLATFORMS, language).merge(self.strata.pop((where, language)))
+        return OTHER_PLATFORMS if platform == last else platform
+
+    def _admit_language(self, language: str) -> str:
         """Return what a language counts as."""
         if not language or language in self.languages:
             return language
         self.languages.add(language)
-        if len(self.languages) <= _MOST_STRATA:
+        if len(self.languages) <= _MOST_LANGUAGES:
             return language
         last = max(self.languages, key=lambda code: (code not in READ, code))
         self.languages.remove(last)
@@ -187,14 +193,24 @@ class ReleaseTotals:
         return known
 
     def _empty(self, rows: int) -> "ReleaseTotals":
-        return ReleaseTotals(self.first, np.zeros_like(self.moments), rows=rows)
+        nothing = np.broadcast_to(np.float64(0), self.moments.shape)  # in no memory: there may be many parts of few
+        return ReleaseTotals(self.first, nothing, rows=rows)
 
-    def by(self, *, platform: bool, language: bool) -> "dict[tuple[str, str], ReleaseTotals]":
-        """Return the totals by platform, by language or by both, without conversations of which that is not known."""
+    @property
+    def _last_platform(self) -> str | None:
+        """The last platform by name that is kept apart, where there are others beyond it."""
+        return max(self.platforms) if any(platform == OTHER_PLATFORMS for platform, _ in self.strata) else None
+
+    def by(self, *, platform: bool, language: bool, last: str | None = None) -> "dict[tuple[str, str], ReleaseTotals]":
+        """Return the totals by platform, by language or by both, without conversations of which that is not known.
+
+        last: platforms behind this one by name count as others.
+        """
         totals: dict[tuple[str, str], ReleaseTotals] = {}
         for (where, spoken), cell in sorted(self.strata.items()):
             if (where or not platform) and (spoken or not language):
-                key = (where if platform else "", spoken if language else "")
+                is_other = last is not None and where > last
+                key = ((OTHER_PLATFORMS if is_other else where) if platform else "", spoken if language else "")
                 totals.setdefault(key, self._empty(_ROWS_OF_STRATUM)).merge(cell)
         return totals
 
@@ -231,7 +247,7 @@ class ReleaseTotals:
             return
         rows = np.frombuffer(b"".join([values for values, _ in self.waiting])).reshape(len(self.waiting), -1)
         moments, answered = _powers(rows)
-        self.moments += moments
+        self.moments = self.moments + moments  # not in place: what is empty shares its own
         self.answered += answered
         named = [(at, user) for at, (_, user) in enumerate(self.waiting) if user is not None]
         for at, user in named:
@@ -239,7 +255,7 @@ class ReleaseTotals:
         if named and len(named) < len(rows):
             moments, answered = _powers(np.delete(rows, [at for at, _ in named], axis=0))
         if len(named) < len(rows):
-            self.alone += moments
+            self.alone = self.alone + moments
             self.alone_answered += answered
         self.waiting.clear()
 
@@ -274,9 +290,9 @@ class ReleaseTotals:
         other.add_waiting()
         self.add_waiting()
         self.first, self.last = min(self.first, other.first), max(self.last, other.last)
-        self.moments += other.moments
+        self.moments = self.moments + other.moments
         self.answered += other.answered
-        self.alone += other.alone
+        self.alone = self.alone + other.alone
         self.alone_answered += other.alone_answered
         self.outcomes.update(other.outcomes)
         self.unread.update(other.unread)
@@ -287,10 +303,22 @@ class ReleaseTotals:
         self.first_answers.merge(other.first_answers)
         self.users.merge(other.users)
         for language in sorted(other.languages):
-            self._admit(language)
+            self._admit_language(language)
         for (platform, language), theirs in other.strata.items():
-            if (mine := self.stratum(platform, language)) is not None:
-                mine.merge(theirs)
+            self.stratum(platform, language).merge(theirs)
+
+
+Parts = dict[tuple[str, str], tuple[ReleaseTotals, ReleaseTotals]]
+
+
+def parts_of_both(before: ReleaseTotals, after: ReleaseTotals, *, platform: bool, language: bool) -> Parts:
+    """Return the totals of each part of the traffic that both have, before and after, by its name as in `by`.
+
+    A platform that one of both does not keep apart is among the others of both.
+    """
+    last = min((name for totals in (before, after) if (name := totals._last_platform) is not None), default=None)
+    old, new = (totals.by(platform=platform, language=language, last=last) for totals in (before, after))
+    return {key: (old[key], new[key]) for key in sorted(old.keys() & new.keys())}
 
 
 def _powers(values: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], list[float]]:

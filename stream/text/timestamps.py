@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 
 from turnsignal.stream.errors import ConfigError
 
+LATEST = 253_402_300_800.0  #: seconds from 1970 to the year 10000, before which all times are that can be written
+
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _FULL = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november")
 _MONTH_OF = {name: number for names in (_MONTHS, (*_FULL, "december")) for number, name in enumerate(names, 1)}

@@ -3,9 +3,10 @@
 import msgspec
 import pytest
 
+from turnsignal.stream.conversations.clock import Moment
 from turnsignal.stream.conversations.state import Conversation, restore, restore_judged
 from turnsignal.stream.errors import UnreadableStateError
-from turnsignal.stream.pipeline.processor import PartitionProcessor
+from turnsignal.stream.pipeline.processor import PartitionProcessor, check_entry
 from turnsignal.stream.suite import Suite
 from turnsignal.stream.testing import T0, Played, reply, user
 
@@ -69,3 +70,33 @@ def test_a_conversation_whose_state_is_damaged_is_erased_on_request() -> None:
     batch = processor.process([], T0, [user("forget", 2).record(2)])
     assert batch.changes == {b"c": None}
     assert ("conversations", b"c", None) in [(out.topic, out.key, out.value) for out in batch.outputs]
+
+
+FAR = 4e9  # the year 2096
+
+
+@pytest.mark.parametrize("time", [float("nan"), float("inf"), 1e12])
+@pytest.mark.parametrize("field", ["due", "clock"])
+def test_a_time_that_never_comes_is_damage_and_says_of_which_conversation(field: str, time: float) -> None:
+    state = Conversation()
+    setattr(state, field, time)
+    processor = PartitionProcessor(Suite(), {b"sound": Conversation().snapshot(), b"c": state.snapshot()}, topic=TOPIC)
+    with pytest.raises(UnreadableStateError, match="no time is "):
+        processor.read_store()
+    with pytest.raises(UnreadableStateError, match="no time is "):
+        check_entry(b"c", state.snapshot())
+    state.judged_memory()
+    with pytest.raises(UnreadableStateError, match="no time is "):
+        restore_judged(state.snapshot())
+
+
+def test_stream_time_that_lies_ahead_closes_nothing_and_spreads_to_no_other_conversation() -> None:
+    played = Played().say(user("u1", 0), reply("a1", 1), user("u1", 0, conversation="d"))
+    ahead = restore(played.processor.store[b"d"])
+    ahead.clock = FAR
+    processor = PartitionProcessor(Suite(), {**played.processor.store, b"d": ahead.snapshot()}, topic=TOPIC)
+    processor.read_store()
+    processor.resume(Moment(T0 + 2, 5.0), Moment(T0 + 4, 7.0))
+    batch = processor.process([user("u2", 5).record(9)], 8.0)
+    assert {b"c"} == batch.changes.keys(), "nothing was due"
+    assert restore(batch.changes[b"c"] or b"").clock == T0 + 5

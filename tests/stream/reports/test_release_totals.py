@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 from turnsignal.stream.reports.first_answers import first_answer
-from turnsignal.stream.reports.release_totals import MOMENTS, ConversationScores, ReleaseTotals
+from turnsignal.stream.reports.release_totals import (
+    MOMENTS,
+    OTHER_PLATFORMS,
+    ConversationScores,
+    ReleaseTotals,
+    parts_of_both,
+)
 from turnsignal.stream.reports.user_sums import digest
 
 V1 = ("support", "v1")
@@ -22,8 +28,7 @@ def totals_of(seen: list[tuple[str, str]]) -> ReleaseTotals:
     totals = ReleaseTotals(0.0, np.zeros((1, MOMENTS)))
     for platform, language in seen:
         totals.count(went("resolved"))
-        if (stratum := totals.stratum(platform, language)) is not None:
-            stratum.count(went("resolved"))
+        totals.stratum(platform, language).count(went("resolved"))
     return totals
 
 
@@ -33,15 +38,26 @@ def told(totals: ReleaseTotals, *, platform: bool = False, language: bool = Fals
 
 
 def test_of_very_many_platforms_the_same_ones_are_told_apart_whatever_the_order_and_the_number_of_parts() -> None:
-    seen = [(f"p{number:02}", "en") for number in range(20) for _ in range(number + 1)]
-    expected = {f"p{number:02}": number + 1 for number in range(8)}
+    seen = [(f"p{number:02}", "en") for number in range(70) for _ in range(number % 4 + 1)]
+    expected = {f"p{number:02}": number % 4 + 1 for number in range(64)} | {OTHER_PLATFORMS: 1 + 2 + 3 + 4 + 1 + 2}
     for seed in range(20):
         random.Random(seed).shuffle(seen)
         assert told(totals_of(seen), platform=True) == expected
         whole = totals_of(seen[:70])
         whole.merge(totals_of(seen[70:]))
         assert told(whole, platform=True) == expected
-        assert not whole.placed
+        assert whole.placed
+
+
+def test_platforms_that_one_of_two_releases_does_not_keep_apart_are_among_the_others_of_both() -> None:
+    few = totals_of([("web", "en"), ("ios", "en"), ("ios", "en")])
+    many = totals_of([("web", "en"), ("web", "en"), *((f"j{number:02}", "en") for number in range(64))])
+    for before, after in ((few, many), (many, few)):
+        parts = parts_of_both(before, after, platform=True, language=False)
+        found = {name: sorted(of.outcomes.total() for of in sides) for (name, _), sides in parts.items()}
+        assert found == {OTHER_PLATFORMS: [1, 2]}
+    two = totals_of([("web", "en"), ("fax", "en")])
+    assert [name for name, _ in parts_of_both(few, two, platform=True, language=False)] == ["web"]
 
 
 def test_of_many_languages_those_that_rules_read_are_kept_and_others_count_as_not_told() -> None:
