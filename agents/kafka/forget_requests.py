@@ -6,6 +6,7 @@ partitions it has, and however far it is with them, a request that was made befo
 
 import threading
 import time
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, TopicPartition
@@ -18,6 +19,7 @@ from turnsignal.stream.errors import TurnsignalError
 
 _AT_ONCE = 1_000  # requests that are asked for
 _WAIT = 0.2  # seconds for them
+_LOOK_SECONDS = 30.0  # between two looks at whether a partition goes on
 
 
 class RequestRead(NamedTuple):
@@ -35,6 +37,9 @@ class ForgetRequests:
         self._topic = topic_names(settings.prefix)["forget"]
         self._consumer: Consumer | None = None
         self._lock = threading.Lock()
+        self._reached: dict[int, int] = {}  # partition → offset behind the last request that was read
+        self._waiting: dict[int, int] = {}  # what of it was behind the partition's end at the last look
+        self._looked_at = 0.0
 
     def read_all(self) -> list[RequestRead]:
         """Return the requests that the topic still holds; nothing where that is done already.
@@ -55,6 +60,11 @@ class ForgetRequests:
         """Return requests that have come since; raises TurnsignalError when the topic may not be read any more."""
         with self._lock:
             messages = [] if self._consumer is None else self._consumer.consume(_AT_ONCE, _WAIT)
+            for message in messages:
+                if message.error() is None:
+                    self._reached[message.partition()] = message.offset() + 1
+            with suppress(TurnsignalError):  # the broker does not answer: the next look is soon enough
+                messages += self._pass_what_holds_up()
         requests = []
         for message in messages:
             error = message.error()
@@ -65,6 +75,22 @@ class ForgetRequests:
                 msg += " `turnsignal topics show` lists the rights that a worker needs"
                 raise TurnsignalError(msg)
         return requests
+
+    def _pass_what_holds_up(self) -> list[Any]:
+        """Read partitions in which nothing moved between two looks although there is more, as behind damage."""
+        if self._consumer is None or time.monotonic() - self._looked_at < _LOOK_SECONDS:
+            return []
+        self._looked_at = time.monotonic()
+        ends = {number: end for number, (_, end) in find_log(self._settings, self._topic).items()}
+        waiting = {number: at for number, at in self._reached.items() if at < ends.get(number, 0)}
+        still = {number: (at, ends[number]) for number, at in waiting.items() if self._waiting.get(number) == at}
+        self._waiting = waiting
+        logs = read_log(self._settings, self._topic, still, committed=False) if still else ()
+        messages = [message for part in logs for message in part]
+        for number, (_, end) in still.items():
+            self._reached[number] = end
+            self._consumer.seek(TopicPartition(self._topic, number, end))
+        return messages
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -81,7 +107,9 @@ class ForgetRequests:
             "log_level": 0,
         }
         consumer = Consumer({**self._settings.confluent(), **options})
-        consumer.assign([TopicPartition(self._topic, number, end) for number, (_, end) in ranges.items()])
+        self._reached = {number: end for number, (_, end) in ranges.items()}
+        self._waiting, self._looked_at = {}, time.monotonic()
+        consumer.assign([TopicPartition(self._topic, number, end) for number, end in self._reached.items()])
         return consumer
 
 

@@ -1,19 +1,27 @@
 """Logs: reading a range of a topic's partitions to its end, without a group and without a trace."""
 
+import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, ClusterMetadata, OffsetSpec
 
 from turnsignal.agents.kafka.topics import ADMIN_SECONDS, MOCK_CLUSTER, absent_topic, log_bounds, topic_metadata
+from turnsignal.agents.kafka.unpacked_log import read_unpacked
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import TurnsignalError
 
+logger = logging.getLogger("turnsignal.logs")
+
 SILENCE_SECONDS = 30.0  #: after which a broker that sends nothing has no more to say
+STILL_SECONDS = 5.0  #: after which partitions are read otherwise, as one that librdkafka cannot unpack holds it up
 _AT_ONCE = 5_000  # messages that are asked for
 _WAIT = 0.2  # seconds for them
+
+#: What a broker says that searches times among records which it cannot read itself.
+_UNPACKABLE = frozenset((KafkaError.INVALID_MSG, KafkaError.INVALID_RECORD))
 
 #: partition → (first offset, the one behind the last)
 Ranges = Mapping[int, tuple[int, int]]
@@ -44,10 +52,19 @@ def find_topic_id(settings: Settings, topic: str) -> str:
 def find_offsets(settings: Settings, topic: str, ranges: Ranges, since: float) -> Mapping[int, int]:
     """Return the first offset of each partition whose record came at a time or later, or the end of its range.
 
-    since: seconds since 1970, by the records' own timestamps. Raises TurnsignalError when the broker does not say.
+    since: seconds since 1970, by the records' own timestamps. Where the broker comes upon records there that it cannot
+    read, it is the first offset of the range, which is said in the log. Raises TurnsignalError when it does not say.
     """
-    offsets = _ask(settings, topic, ranges, OffsetSpec.for_timestamp(max(0, round(since * 1000))))
-    return {number: end if offsets[number] < 0 else offsets[number] for number, (_, end) in ranges.items()}
+    spec = OffsetSpec.for_timestamp(max(0, round(since * 1000)))
+    offsets = _ask(settings, topic, ranges, spec, unless=_UNPACKABLE)
+    for number in offsets.keys() ^ ranges.keys():
+        logger.warning(
+            "%s-%d: read from its beginning: the broker cannot tell times there, where it has what nobody can read",
+            topic,
+            number,
+        )
+    first = {number: offsets.get(number, first) for number, (first, _) in ranges.items()}
+    return {number: end if first[number] < 0 else first[number] for number, (_, end) in ranges.items()}
 
 
 def find_held_back(settings: Settings, topic: str, ranges: Ranges) -> list[int]:
@@ -59,28 +76,42 @@ def find_held_back(settings: Settings, topic: str, ranges: Ranges) -> list[int]:
     return [number for number, (_, end) in sorted(ranges.items()) if stable[number] < end]
 
 
-def _ask(settings: Settings, topic: str, ranges: Ranges, spec: Any, **options: Any) -> dict[int, int]:
+def _ask(
+    settings: Settings, topic: str, ranges: Ranges, spec: Any, *, unless: Collection[int] = (), **options: Any
+) -> dict[int, int]:
+    """Return an offset of each partition; unless: codes of errors for which a partition is left out."""
     admin = AdminClient({**settings.confluent(), "log_level": 0})
     wanted = {TopicPartition(topic, number): spec for number in ranges}
     try:
         futures = admin.list_offsets(wanted, request_timeout=ADMIN_SECONDS, **options) if wanted else {}
-        return {at.partition: future.result(ADMIN_SECONDS).offset for at, future in futures.items()}
+        errors = {at.partition: future.exception(ADMIN_SECONDS) for at, future in futures.items()}
+        left_out = {number for number, error in errors.items() if error and error.args[0].code() in unless}
+        answered = [(at.partition, future) for at, future in futures.items() if at.partition not in left_out]
+        return {number: future.result().offset for number, future in answered}
     except KafkaException as error:
         msg = f"expected the broker to say what {topic} held then, got: {error.args[0].str()}"
         raise TurnsignalError(msg) from None
 
 
-def _within(messages: Sequence[Any], bounds: tuple[int, int]) -> dict[int, int] | None:
-    """Return how far messages of one partition reach, None where one is none or the last ends the range.
+def _within(messages: Sequence[Any], reached: dict[int, int], left: dict[int, int]) -> dict[int, int] | None:
+    """Return how far messages of one partition reach, None where one is none, is known or the last ends the range.
 
-    bounds: partition, and the offset behind the last that is wanted. Looking at each message takes half as long as
-    reading it.
+    reached, left: of the one partition, the offset behind the last that is known, and behind the last that is wanted.
+    Looking at each message takes half as long as reading it.
     """
     if not messages or any(message.error() is not None for message in messages):
         return None
-    number, end = bounds
-    reached = messages[-1].offset() + 1
-    return {number: reached} if reached < end else None
+    ((number, end),) = left.items()
+    behind = messages[-1].offset() + 1
+    return {number: behind} if reached[number] <= messages[0].offset() and behind < end else None
+
+
+def _answers(consumer: Consumer, topic: str, number: int) -> bool:
+    try:
+        consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=STILL_SECONDS)
+    except KafkaException:
+        return False
+    return True
 
 
 def read_log(
@@ -90,11 +121,12 @@ def read_log(
     *,
     committed: bool,
     progress: Callable[[int, int], None] = lambda *_: None,
-) -> Iterator[list[Any]]:
+) -> Iterator[Sequence[Any]]:
     """Give the messages of some partitions of a topic in lists, in the order of each partition.
 
     committed: leave out what transactions have not committed; a range then ends early where one is open. progress: told
-    how many of how many offsets lie behind. Commits nothing. Raises TurnsignalError when the broker falls silent.
+    how many of how many offsets lie behind. What nobody can unpack is passed over, with a line in the log. Commits
+    nothing. Raises TurnsignalError when the broker falls silent.
     """
     left = {number: end for number, (first, end) in ranges.items() if end > first}
     total = sum(end - ranges[number][0] for number, end in left.items())
@@ -110,19 +142,30 @@ def read_log(
     consumer = Consumer({**settings.confluent(), **options})
     try:
         consumer.assign([TopicPartition(topic, number, first) for number, first in reached.items()])
-        last_answer = time.monotonic()
+        last_answer = looked_at = time.monotonic()
         while left:
             messages = consumer.consume(_AT_ONCE, _WAIT)
             if messages:
-                last_answer = time.monotonic()
-            elif time.monotonic() - last_answer > SILENCE_SECONDS:
+                last_answer = looked_at = time.monotonic()
+            elif time.monotonic() - looked_at > STILL_SECONDS:
+                for number in sorted(left) if _answers(consumer, topic, min(left)) else ():
+                    bounds = reached[number], left[number]
+                    for unpacked, behind in read_unpacked(settings, topic, number, bounds, committed=committed):
+                        reached[number], last_answer = behind, time.monotonic()
+                        yield unpacked
+                    if reached[number] == left[number]:
+                        del left[number]
+                    else:  # up to a transaction that is open
+                        consumer.seek(TopicPartition(topic, number, reached[number]))
+                looked_at = time.monotonic()
+            if time.monotonic() - last_answer > SILENCE_SECONDS:
                 msg = (
                     f"expected all of {topic}, got no answer for {SILENCE_SECONDS:.0f} s at"
                     f" {', '.join(f'{number}@{reached[number]}' for number in sorted(left)[:5])}"
                 )
                 raise TurnsignalError(msg)
             records: list[Any] = []
-            if len(ranges) == 1 and (within := _within(messages, next(iter(left.items())))):
+            if len(ranges) == 1 and left and (within := _within(messages, reached, left)):
                 records = messages
                 reached = within
             for message in () if records else messages:
@@ -133,7 +176,7 @@ def read_log(
                 end = left.get(number)
                 if end is None:
                     continue  # fetched ahead, behind the end of the range
-                if error is None and offset < end:
+                if error is None and reached[number] <= offset < end:
                     records.append(message)
                     reached[number] = offset + 1
                 if error is not None or offset + 1 >= end:

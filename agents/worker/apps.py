@@ -17,6 +17,7 @@ from typing import Any, cast
 from aiohttp import web
 from mode import Service
 
+from turnsignal.agents.kafka.unpacking import Bounds
 from turnsignal.agents.pages.content import Page
 from turnsignal.agents.pages.listening import Activity, BoundedSite, listen, make_runner
 from turnsignal.agents.pages.peers import Peers
@@ -33,7 +34,6 @@ from turnsignal.agents.worker.preflight import check_access
 from turnsignal.agents.worker.supervisor import ALIVE, INSTANCE, MOVED, SUPERVISOR_PIPE
 from turnsignal.agents.worker.tables import StateTables, show_state
 from turnsignal.agents.worker.tasks import TaskManager
-from turnsignal.agents.worker.unpacking import Bounds
 
 logger = logging.getLogger("turnsignal.apps")
 
@@ -97,7 +97,7 @@ def consumer_options(settings: Settings, group: str, drains: float = 0.0) -> dic
         "request_timeout_ms": int(max(40.0, settings.session_timeout + 10) * 1000),
         "fetch_max_wait_ms": 50,
         "max_partition_fetch_bytes": 8_388_608,
-        "check_crcs": False,  # agents.worker.unpacking does, and has more to say of a wrong one
+        "check_crcs": False,  # agents.kafka.unpacking does, and has more to say of a wrong one
     }
 
 

@@ -16,7 +16,7 @@ What is replaced of faust-streaming 0.15.3, and why (each has a test that fails 
 - fetching: aiokafka asks for the next records as soon as it has handed on the last, record by record where people type.
   Here they gather at the broker for a moment (`agents.worker.fetch_pace`).
 - reading: what aiokafka unpacks it trusts, so that one record batch may end every worker that meets it. Here batches
-  are unpacked by `agents.worker.unpacking`, within bounds.
+  are unpacked by `agents.kafka.unpacking`, within bounds.
 - addresses: workers tell each other in the group where their pages are. A static member that came back elsewhere is
   told its former address until partitions are dealt out anew, which stock Faust takes for a fault.
 - leaving: a static member, which comes back as itself within the session timeout, does not leave when it stops. Here it
@@ -47,9 +47,9 @@ from faust.types import TP
 from mode import Service
 
 from turnsignal.agents.kafka.refusals import end_over
+from turnsignal.agents.kafka.unpacking import Bounds
 from turnsignal.agents.worker.batches import RecordBuffer
 from turnsignal.agents.worker.fetch_pace import FetchPace
-from turnsignal.agents.worker.unpacking import Bounds
 
 logger = logging.getLogger("turnsignal.consumer")
 

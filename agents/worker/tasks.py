@@ -19,6 +19,7 @@ from faust.types import TP
 
 from turnsignal.agents.kafka.refusals import end_over, exit_for_operator, explain_refusal
 from turnsignal.agents.kafka.topics import log_bounds
+from turnsignal.agents.kafka.unpacking import AT_ONCE
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.pages.views import Health
 from turnsignal.agents.settings import Settings
@@ -28,7 +29,6 @@ from turnsignal.agents.worker.batches import BatchStream, PartitionBatch, Record
 from turnsignal.agents.worker.partition_task import AppSpec, Deferral, PartitionTask
 from turnsignal.agents.worker.progress import Progress
 from turnsignal.agents.worker.transactions import group_reader
-from turnsignal.agents.worker.unpacking import AT_ONCE
 from turnsignal.stream.errors import ConfigError
 
 logger = logging.getLogger("turnsignal.tasks")

@@ -1,6 +1,7 @@
 """Batches that a broker takes and nobody can read: dead letters, and every neighbour is scored once."""
 
 import gzip
+from collections.abc import Callable
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -8,11 +9,14 @@ from typing import Any
 
 import cramjam
 import pytest
+from confluent_kafka import Producer
 
 from tests.kafka.faults.oracle import committed, ends, read_topic
 from tests.kafka.faults.play import wait
 from tests.kafka.raw import batch, produce_batch, record
 from tests.kafka.test_isolation import conversations, produce, rows, running, turn
+from turnsignal.agents.kafka.forget_requests import ForgetRequests
+from turnsignal.agents.kafka.logs import find_log, find_offsets, read_log
 from turnsignal.agents.kafka.topics import partition_for, topic_names
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import Reason
@@ -79,3 +83,70 @@ def test_batches_that_nobody_can_read_are_set_aside_once_and_their_neighbours_ar
     )
     for other in ("forget", "series"):
         assert [head["reason"].decode() for head in letters_on(fresh_topics, names[other])] == [Reason.UNDECODABLE]
+
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "snappy": lambda content: bytes(cramjam.snappy.compress_raw(content)),
+    "zstd": lambda content: bytes(cramjam.zstd.compress(content)),
+}
+#: What librdkafka asks for again and again, and says nothing.
+ENDLESS = [batch(pack(record(0, KEY, VALUE, length=-5)), 1, codec) for codec, pack in PACKERS.items()]
+
+
+def keys_read(settings: Settings, topic: str) -> list[bytes]:
+    read = read_log(settings, topic, find_log(settings, topic), committed=True)
+    return sorted(message.key() for messages in read for message in messages)
+
+
+def test_who_reads_a_topic_gets_past_what_nobody_can_unpack(
+    fresh_topics: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    topic = topic_names(fresh_topics.prefix)["turns"]
+    sent = [*conversations("before", 5), *conversations("after", 5)]
+    produce(fresh_topics, sent[: len(sent) // 2])
+    for data in ENDLESS:
+        for place in range(4):
+            assert produce_batch(fresh_topics.brokers, topic, place, data) == 0
+    produce(fresh_topics, sent[len(sent) // 2 :])
+    assert keys_read(fresh_topics, topic) == sorted(key for key, _ in sent)
+    passed = [each.getMessage() for each in caplog.records if "nobody can read" in each.getMessage()]
+    assert len(passed) == 4 * len(ENDLESS)
+    ranges = find_log(fresh_topics, topic)
+    assert find_offsets(fresh_topics, topic, ranges, 0) == {number: first for number, (first, _) in ranges.items()}
+
+
+def test_requests_to_forget_are_heeded_behind_what_nobody_can_unpack(
+    fresh_topics: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("turnsignal.agents.kafka.forget_requests._LOOK_SECONDS", 1.0)
+    topic = topic_names(fresh_topics.prefix)["forget"]
+    producer = Producer(fresh_topics.producer())
+
+    def ask(name: str) -> None:
+        producer.produce(topic, None, name.encode(), 0)
+        producer.flush()
+
+    def damage() -> None:
+        assert produce_batch(fresh_topics.brokers, topic, 0, ENDLESS[0]) == 0
+
+    ask("c-1")
+    damage()
+    ask("c-2")
+    requests = ForgetRequests(fresh_topics)
+    try:
+        assert [request.conversation_id for request in requests.read_all()] == ["c-1", "c-2"]
+        damage()
+        ask("c-3")
+        heeded: list[str] = []
+
+        def is_heeded() -> bool:
+            heeded.extend(request.conversation_id for request in requests.read_new())
+            return bool(heeded)
+
+        wait(is_heeded, 60, "the request behind the damage")
+        ask("c-4")
+        wait(lambda: is_heeded() and len(heeded) > 1, 60, "the next one")
+        assert heeded == ["c-3", "c-4"]
+    finally:
+        requests.close()

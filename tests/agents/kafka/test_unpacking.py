@@ -18,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.kafka.raw import NOW, batch, body, number, record
+from turnsignal.agents.kafka.unpacking import AT_ONCE, OVERHEAD, BoundedRecords, Bounds, Fetched, RecordBatches
 from turnsignal.agents.worker.batches import RecordBuffer
-from turnsignal.agents.worker.unpacking import AT_ONCE, OVERHEAD, BoundedRecords, Bounds, Fetched, RecordBatches
 from turnsignal.stream.errors import Reason
 from turnsignal.stream.pipeline.batch_output import BatchOutput
 from turnsignal.stream.records.wire import Undecodable
