@@ -361,6 +361,19 @@ def test_what_differs_between_platforms_only_is_not_called_worse_when_traffic_mo
     assert free["why"] == "within platforms; slack has 80% of the conversations, 20% before"
 
 
+@pytest.mark.parametrize(
+    ("names", "verdict", "why"), [(8, WORSE, "within platforms, too"), (100, CHANGED, "too few on both sides to tell")]
+)
+def test_platforms_that_strangers_make_up_hide_nothing(names: int, verdict: str, why: str) -> None:
+    """Of each side, 1,000 conversations are on real platforms; a few on each of the others went well on both."""
+    strangers = [(version, 12, 300, f"!{n:03}", 0.05) for n in range(names) for version in ("v1", "v2")]
+    moved = [("v1", 500, 300, "web", 0.1), ("v1", 500, 300, "ios", 0.1)]
+    moved += [("v2", 900, 300, "web", 0.6), ("v2", 100, 300, "ios", 0.6)]
+    free = compared(first_answers(*moved, *strangers))["clarification_free"]
+    assert free["verdict"] == verdict
+    assert why in str(free["why"])
+
+
 def test_what_became_worse_within_platforms_is_named_though_the_mean_hides_it() -> None:
     hidden = first_answers(
         ("v1", 160, 300, "slack", 0.5),
