@@ -69,6 +69,8 @@ class Checkpoint(msgspec.Struct, frozen=True, omit_defaults=True):
         return Bisection(self.caution, self.starts, self.begun, self.begun_at)
 
 
+_ANEW = "`turnsignal topics repair APP --to accept` writes one anew, of the positions that the group has"
+
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Checkpoint).decode
 
@@ -86,13 +88,12 @@ def read_checkpoint(content: bytes) -> Checkpoint:
     try:
         checkpoint = _decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        msg = (
-            f"expected a checkpoint, got {content[:200]!r}: {error}; `turnsignal topics repair APP --to accept` writes"
-            " one anew, of the positions that the group has"
-        )
+        msg = f"expected a checkpoint, got {content[:200]!r}: {error}; {_ANEW}"
         raise SchemaError(msg) from None
     if checkpoint.schema > SCHEMA:
-        raise SchemaError.newer("checkpoint", SCHEMA, checkpoint.schema)
+        newer = SchemaError.newer("checkpoint", SCHEMA, checkpoint.schema)
+        msg = f"{newer}. Where none of a newer release has ever run, it is damaged: {_ANEW}"
+        raise SchemaError(msg)
     return checkpoint
 
 

@@ -53,10 +53,12 @@ def test_a_checkpoint_that_cannot_be_read_is_named(content: bytes) -> None:
         read_checkpoint(content)
 
 
-def test_a_newer_checkpoint_says_which_turnsignal_reads_it() -> None:
+def test_a_newer_checkpoint_says_which_turnsignal_reads_it_and_what_mends_a_damaged_one() -> None:
     with pytest.raises(
         SchemaError, match=r"expected checkpoint state of version 1 or older, got 2: .* start that release"
     ):
+        read_checkpoint(b'{"schema": 2}')
+    with pytest.raises(SchemaError, match=r"it is damaged: `turnsignal topics repair APP --to accept` writes one anew"):
         read_checkpoint(b'{"schema": 2}')
 
 
