@@ -89,7 +89,8 @@ def restore_changelog(
             if time.monotonic() - moved > deadline:
                 msg = (
                     f"expected to read {topic}-{partition} to its end {end}, got stuck at {reached}: a transaction of "
-                    "another transactional id is open there; end whoever writes it, or wait for its timeout"
+                    "another transactional id is open there, and whoever writes it has to end, or its timeout has to "
+                    "come; or nobody can unpack what stands there (Kafka's kafka-dump-log.sh shows it)"
                 )
                 raise TurnsignalError(msg)
             progress(max(0, end - count))
