@@ -67,7 +67,8 @@ class Names:
             for number, document in enumerate(documents, 1):
                 ids[document.doc_id] = min(ids[document.doc_id], document.rank or number)
         self.ids = ids  #: document id → its best rank in the context, 1-based
-        self.read: dict[int, MarkerItem | None] = {}  #: number in a range → its item, cached
+        self.read: dict[str, MarkerItem | None] = {}  #: token → its item, cached
+        self.brackets: dict[str, list[MarkerItem]] = {}  #: inside of a square bracket → its items, cached
         self._documents = documents
         self._earlier = earlier
 
@@ -156,8 +157,16 @@ class Grammar:
         self.first = 0 if zero_based else 1
         self._pattern = None if id_pattern is None else _compile(id_pattern)
 
-    def read(self, inside: str, names: Names) -> list[MarkerItem]:
-        """Read the inside of one square bracket; returns no items if it is not a marker."""
+    def read(self, inside: str, names: Names) -> Sequence[MarkerItem]:
+        """Read the inside of one square bracket; returns no items if it is not a marker.
+
+        A response repeats its brackets, and what one says depends on nothing around it: each is read once.
+        """
+        if (items := names.brackets.get(inside)) is None:
+            items = names.brackets[inside] = self._read(inside, names)
+        return items
+
+    def _read(self, inside: str, names: Names) -> list[MarkerItem]:
         inside = inside.strip()
         if not inside or len(inside) > MAX_MARKER:
             return []
@@ -184,7 +193,12 @@ class Grammar:
         return readings
 
     def item(self, token: str, names: Names) -> MarkerItem | None:
-        """Read one item of a marker; None if it names nothing and does not look like a marker."""
+        """Read one item of a marker, each but once; None if it names nothing and does not look like a marker."""
+        if token not in names.read:
+            names.read[token] = self._item(token, names)
+        return names.read[token]
+
+    def _item(self, token: str, names: Names) -> MarkerItem | None:
         styles = self.styles
         if token in names.ids:
             if "step_item" in styles and "-" in token and _STEP_ITEM.fullmatch(token):
@@ -284,9 +298,7 @@ class Grammar:
         readings = []
         missing: MarkerItem | None = None
         for number in sorted(known | {unknown}) if known else (low,):
-            if number not in names.read:
-                names.read[number] = self.item(str(number), names)
-            reading = names.read[number] if number <= high else None
+            reading = self.item(str(number), names) if number <= high else None
             if reading is not None and reading.fault == "cites":
                 readings.append(reading)
             elif missing is None:

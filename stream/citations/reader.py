@@ -276,7 +276,7 @@ class _Reader:
             markers.append((start, end))
             last = end
 
-    def _readings(self, text: str, start: int, inside: str, names: Names) -> list[MarkerItem]:
+    def _readings(self, text: str, start: int, inside: str, names: Names) -> Sequence[MarkerItem]:
         r"""Read a bracket by the grammar; an escaped one, `\[1\]`, only if its inside is not a formula."""
         if inside[-1] == "\\":
             inside = inside[:-1]
@@ -376,7 +376,7 @@ def _is_reference(text: str, start: int) -> bool:
 
 
 def _note(
-    readings: list[MarkerItem], text: str, span: tuple[int, int], names: Names, out: Citations, run: set[str]
+    readings: Sequence[MarkerItem], text: str, span: tuple[int, int], names: Names, out: Citations, run: set[str]
 ) -> None:
     """Record the citations and the faults of one marker."""
     start, end = span

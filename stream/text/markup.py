@@ -93,7 +93,7 @@ def is_literal(text: str, start: int, end: int, *, zero_based: bool) -> bool:
             return True
         if int(pair[1]) == 0 and not zero_based and _OF_NUMBERS.search(near):
             return True
-    return _OF_LISTS.search(near) is not None
+    return near.rstrip()[-1:].isalpha() and _OF_LISTS.search(near) is not None  # each of them ends with a word
 
 
 def _is_in_braces(text: str, start: int) -> bool:

@@ -1,3 +1,4 @@
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +19,18 @@ def cited(text, documents=DOCUMENTS, reader=read):
 
 def faults(text, documents=DOCUMENTS, reader=read):
     return [(fault.kind, fault.text) for fault in reader(text, documents).faults]
+
+
+@pytest.mark.parametrize("marker", ["[1 & 2, p. 3]", "[10:22]", "[1-2]", "[doc_1 and]", "[doc 99]", "［9］"])
+def test_a_bracket_that_comes_again_says_the_same_at_its_own_place(marker):
+    once, many = read(marker + " so", DOCUMENTS), read((marker + " so. ") * 3, DOCUMENTS)
+    for kind in ("all", "faults"):
+        parts = [msgspec.structs.asdict(part) for part in getattr(once, kind)]
+        step = len(marker) + 5
+        moved = [
+            {**part, "start": part["start"] + n, "end": part["end"] + n} for n in (0, step, 2 * step) for part in parts
+        ]
+        assert [msgspec.structs.asdict(part) for part in getattr(many, kind)] == moved
 
 
 def test_a_retrieved_id_is_a_citation_with_its_span_and_rank():
