@@ -82,6 +82,7 @@ def make_spec(settings: Settings, suite: Suite) -> AppSpec:
         PartitionProcessor.set_aside,
         "conversations",
         suite.window_specs,
+        astray="its turns are scored, but feedback on it and `turnsignal conversation` go there",
     )
 
 

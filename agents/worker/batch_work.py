@@ -111,8 +111,9 @@ class BatchWork:
         """Have a batch worked through; under caution alone, after its beginning is committed."""
         self.inflight += 1
         self._idle.clear()
-        if task.partitions and (misplaced := task.find_misplaced(batch.records.get(self.spec.inputs[0], ()))):
-            logger.warning("%s-%d: %s", self.spec.inputs[0], task.number, misplaced)
+        first = self.spec.inputs[0]
+        if task.partitions and (misplaced := task.find_misplaced(batch.records.get(first, ()), self.spec.astray)):
+            logger.warning("%s-%d: %s", first, task.number, misplaced)
         attempt = BatchAttempt(task, batch)
         if task.bisection.caution is not None and batch.size:
             work = self._work_alone(attempt)

@@ -72,7 +72,8 @@ class AppSpec:
     first; changelog: topic of the state; outputs: short name → topic; make: a processor for a partition, over a store;
     work: (processor, records by input topic, steady clock) → the batch; set_aside: (processor, input topic, record,
     reason in words) → its dead letter, and what has to be remembered of its absence; table: name of the Faust table
-    that shows the state; windows: sizes of the windowed ones beside it; show, hide: the gauges of a partition's state
+    that shows the state; windows: sizes of the windowed ones beside it; astray: what becomes of a key of the first
+    input that Kafka's own hash has in another partition, in words; show, hide: the gauges of a partition's state
     as it is taken over, and what takes them away when it is another worker's; deferral: where batches do not end
     with what they took in; gathering: seconds for which records gather between two commits, at the least, where few
     come.
@@ -87,6 +88,7 @@ class AppSpec:
     set_aside: Callable[[Any, str, Any, str], BatchResult]
     table: str = "state"
     windows: Sequence[WindowSpec] = ()
+    astray: str = "it is read here, apart from what turnsignal's workers write under this key, which goes there"
     show: Callable[[Any], MetricDeltas] | None = None
     hide: Callable[[Any], MetricDeltas] | None = None
     deferral: Deferral | None = None
@@ -114,10 +116,10 @@ class PartitionTask:
     committed_at: float = field(default_factory=time.monotonic)
     partitions: int = 0
 
-    def find_misplaced(self, records: Sequence[Any]) -> str:
+    def find_misplaced(self, records: Sequence[Any], astray: str) -> str:
         """Say of the first records of the partition, once, that Kafka's own hash has a key elsewhere; "" if it has not.
 
-        Whoever looks for a conversation by its id looks there: feedback on it, and `conversation`.
+        astray: what becomes of such records, as `AppSpec` has it.
         """
         partitions, self.partitions = self.partitions, 0 if records else self.partitions
         if not partitions:
@@ -127,8 +129,7 @@ class PartitionTask:
                 shown = key[:80].decode("utf-8", "replace")
                 return (
                     f"expected the key {shown!r} in partition {place} of {partitions}, by Kafka's own hash (murmur2),"
-                    f" got {self.number}: its turns are scored, but feedback on it and `turnsignal conversation` go"
-                    " there; have producers use it (librdkafka: partitioner=murmur2_random)"
+                    f" got {self.number}: {astray}; have producers use it (librdkafka: partitioner=murmur2_random)"
                 )
         return ""
 

@@ -150,13 +150,13 @@ async def test_turns_that_stand_where_nobody_looks_for_them_are_told_of_once(fre
     count = task.partitions
     keys = [f"c-{n}".encode() for n in range(60)]
     here = [SimpleNamespace(key=key) for key in keys if partition_for(key, count) == 0]
-    assert task.find_misplaced([]) == ""
+    assert task.find_misplaced([], "lost") == ""
     assert count > 1
     away = next(key for key in keys if partition_for(key, count) != 0)
-    said = task.find_misplaced([*here[:3], SimpleNamespace(key=away)])
+    said = task.find_misplaced([*here[:3], SimpleNamespace(key=away)], "lost")
     assert f"expected the key '{away.decode()}' in partition {partition_for(away, count)} of {count}" in said
     assert "partitioner=murmur2_random" in said
-    assert task.find_misplaced([SimpleNamespace(key=away)]) == "", "once is enough"
+    assert task.find_misplaced([SimpleNamespace(key=away)], "lost") == "", "once is enough"
     owner.close()
 
 

@@ -1,6 +1,7 @@
 """A partition that pauses after its batch is free at once for whoever owns it next; one that is blocked says why."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -10,8 +11,11 @@ from faust.types import TP
 from tests.agents.worker.test_batches import LONG, batch_at_once
 from tests.kafka.faults.oracle import Kept
 from tests.kafka.test_isolation import turn
+from turnsignal.agents.kafka.topics import partition_for
 from turnsignal.agents.metrics.exposition import WorkerMetrics
+from turnsignal.agents.score import make_spec as make_score_spec
 from turnsignal.agents.settings import Settings
+from turnsignal.agents.watch import make_spec as make_watch_spec
 from turnsignal.agents.worker.batch_attempt import BatchAttempt
 from turnsignal.agents.worker.batch_work import BatchWork, share_interval
 from turnsignal.agents.worker.batches import PartitionBatch, RecordBuffer
@@ -73,6 +77,28 @@ async def test_few_records_of_an_app_that_writes_much_for_each_batch_gather(gath
     buffer.put(TURNS, [TURN] * 99)
     assert begins or await batch_at_once(buffer) is not None  # a hundred are worth a commit
     work.close()
+
+
+@pytest.mark.parametrize(
+    ("make_spec", "told"),
+    [
+        (make_score_spec, "its turns are scored, but feedback on it and `turnsignal conversation` go there;"),
+        (
+            make_watch_spec,
+            "it is read here, apart from what turnsignal's workers write under this key, which goes there;",
+        ),
+    ],
+)
+def test_a_key_that_stands_where_nobody_looks_for_it_is_told_of_as_its_topic_is(
+    make_spec: Callable[[Settings, Suite], AppSpec], told: str
+) -> None:
+    spec = make_spec(Settings(brokers="127.0.0.1:9"), Suite())
+    task = replace(make_work(RecordBuffer(10))[1], partitions=8)
+    away = next(key for key in (f"c-{n}".encode() for n in range(60)) if partition_for(key, 8) != 0)
+    misplaced = task.find_misplaced([TURN._replace(key=away)], spec.astray)
+    assert f"expected the key '{away.decode()}' in partition {partition_for(away, 8)} of 8" in misplaced
+    assert f"got 0: {told} have producers use it" in misplaced
+    assert ("feedback" in misplaced) == (spec.name == "score")
 
 
 @pytest.mark.parametrize(
