@@ -19,7 +19,7 @@ from turnsignal.stream.pipeline.agenda import Agenda
 from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.pipeline.release_times import ReleaseTimes
-from turnsignal.stream.records.turns import Role
+from turnsignal.stream.records.turns import Role, Truth
 from turnsignal.stream.records.wire import OutputRecord, Record
 from turnsignal.stream.reports.run import Run
 from turnsignal.stream.suite import Suite
@@ -178,6 +178,7 @@ class _TurnHead(_LineHead, gc=False):
     version: str | None = None
     user_id: str | None = None
     retrieved: list[_DocumentHead] = []
+    truth: Truth | None = None
 
 
 class _VerdictHead(msgspec.Struct, gc=False):

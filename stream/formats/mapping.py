@@ -45,6 +45,7 @@ from turnsignal.stream.formats.bodies import messages_in
 from turnsignal.stream.formats.documents import read_document, read_documents
 from turnsignal.stream.formats.followed import followed
 from turnsignal.stream.formats.human_scores import vote_of
+from turnsignal.stream.formats.labels import read_labels
 from turnsignal.stream.formats.mapped_speakers import doubt_speakers, role_at
 from turnsignal.stream.formats.mapped_times import time_at, times_between
 from turnsignal.stream.formats.messages import role_of, said_in, text_of
@@ -67,7 +68,6 @@ from turnsignal.stream.formats.paths import (
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, TurnFields, split_origin
 from turnsignal.stream.formats.unseen import is_marked
 from turnsignal.stream.formats.values import at_path, bounded_id, items, nested, short_name, timestamp
-from turnsignal.stream.records.turns import LABELS
 from turnsignal.stream.text.toml import parse_toml
 
 MAX_SEPARATED = 120  #: characters of an id between separators; what is longer is a document's text
@@ -354,8 +354,7 @@ def _more(paths: MappedPaths, where: Sequence[Record], assumed: Assumed) -> dict
     vote = vote_of(voted)
     if vote is None and voted not in (None, "", "none"):
         assumed[_NO_VOTES] += 1
-    labels = nested(value_of(paths.truth, where))
-    truth = {name: labels[name] for name in LABELS if name in labels} if isinstance(labels, dict) else None
+    truth = read_labels(value_of(paths.truth, where), assumed, paths.separator)
     return {key: value for key, value in {**values, "vote": vote, "truth": truth or None}.items() if value is not None}
 
 

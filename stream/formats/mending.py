@@ -1,13 +1,15 @@
-"""Mending: texts, names, times and documents of turns that deviate a little → the spelling that a topic takes."""
+"""Mending: texts, names, times, documents, labels of turns that deviate a little → the spelling that a topic takes."""
 
 import re
 from typing import Any
 
 from turnsignal.stream.formats.documents import read_document
+from turnsignal.stream.formats.labels import read_labels
 from turnsignal.stream.formats.messages import refusal_of, role_of, text_of
 from turnsignal.stream.formats.protocol import Assumed
 from turnsignal.stream.formats.times import spell_time
-from turnsignal.stream.formats.values import first, seconds, timestamp, unwrapped
+from turnsignal.stream.formats.values import first, mapping, seconds, timestamp, unwrapped
+from turnsignal.stream.records.turns import LABELS
 
 _NAMES = ("assistant", "version", "model", "platform", "user_id")  #: that a log may hold as numbers
 _NUMBER = re.compile(r"[0-9]{9,19}(\.[0-9]{1,9})?")  #: since 1970
@@ -82,3 +84,11 @@ def mend_documents(turn: dict[str, Any], assumed: Assumed) -> None:
         if not (isinstance(document, dict) and "doc_id" in document) and (read := read_document(document)) is not None:
             documents[number] = read
             assumed["a text is a document's id" if isinstance(document, str) else "id is doc_id"] += 1
+
+
+def mend_labels(turn: dict[str, Any], assumed: Assumed) -> None:
+    """Leave labels that can be read, and what stands beside them under names of its own, such as the id of a case."""
+    if "truth" in turn:
+        given = turn["truth"]
+        beside = {name: value for name, value in mapping(given).items() if name not in LABELS}
+        turn["truth"] = {**beside, **read_labels(given, assumed)} or None

@@ -9,7 +9,7 @@ from contextlib import suppress
 import orjson
 
 from turnsignal.stream.errors import Refused
-from turnsignal.stream.formats.mending import mend_documents, mend_names, mend_text, mend_time
+from turnsignal.stream.formats.mending import mend_documents, mend_labels, mend_names, mend_text, mend_time
 from turnsignal.stream.formats.messages import REDACTED, read_message, role_of
 from turnsignal.stream.formats.protocol import Assumed, Message, Record, Row, TurnFields
 from turnsignal.stream.formats.rows import FOR_NOBODY, is_between, is_plain, step_in, with_said
@@ -116,4 +116,5 @@ def read_leniently(record: Record, assumed: Assumed, default_id: str | None = No
         assumed["turn_id is the file and line, where there is none"] += 1
     mend_time(turn, assumed)
     mend_documents(turn, assumed)
+    mend_labels(turn, assumed)
     return turn

@@ -59,6 +59,7 @@ SHARED = {
     "envelopes",
     "halves",
     "mapped_times",
+    "labels",
     "mapping",
     "mending",
     "given_documents",

@@ -46,6 +46,23 @@ def test_labels_of_a_turn_and_of_an_exchange_are_read_under_their_names() -> Non
     assert "truth" not in read(ROW | {"gold": "d1"}, 'date_format = "%d.%m.%Y %H:%M"', 'truth = "gold"')
 
 
+def test_labels_that_deviate_are_read_or_left_out_and_keep_no_turn_back() -> None:
+    labels = {"doc_ids": "d1", "agents": [{}], "reference": 5, "chunks": [None]}
+    log = parse_format_mapping('[exchanges]\nquestion = "q"\nanswer = "a"\ntruth = "gold"', "m.toml")
+    assumed: Counter[str] = Counter()
+    (call,) = log.read({"q": "How?", "a": "So.", "gold": labels}, assumed)
+    assert call.outputs[0].fields == {"truth": {"doc_ids": ["d1"], "reference": "5"}}
+    assert {what: n for what, n in assumed.items() if n and "truth." in what} == {
+        "a lone value as truth.doc_ids is a list of one": 1,
+        "truth.agents that cannot be read (expected `str`, got `object`) left out": 1,
+        "empty places in truth.chunks left out": 1,
+        "a number as truth.reference is a text": 1,
+    }
+    several = ROW | {"gold": {"doc_ids": "d1|d2"}}
+    lines = ('date_format = "%d.%m.%Y %H:%M"', 'truth = "gold"', 'separator = "|"')
+    assert read(several, *lines)["truth"] == {"doc_ids": ["d1", "d2"]}
+
+
 def test_items_of_nobody_who_speaks_that_say_nothing_are_left_out() -> None:
     lines = '[turns]\nlist = "events"\nconversation_id = "c"\nrole = "event"\ntext = "text"\ntimestamp = "at"'
     events = [{"event": "slot", "at": 1}, {"event": "user", "text": "How?", "at": 2}, {"event": "bot", "at": 3}]

@@ -8,7 +8,7 @@ import pytest
 
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.formats.turnsignal import mend_line
-from turnsignal.stream.records.turns import Turn, decode_turn
+from turnsignal.stream.records.turns import Truth, Turn, decode_turn
 
 RIGHT = {"conversation_id": "c", "turn_id": "t", "role": "user", "text": "a", "timestamp": "2025-06-15T12:00:00Z"}
 NOON = 1_749_988_800
@@ -57,6 +57,58 @@ def test_documents_may_be_ids_or_have_an_id_by_another_name() -> None:
     assert turn is not None
     assert [(document.doc_id, document.rank) for document in turn.retrieved] == [("d1", None), ("d2", 5), ("d3", None)]
     assert assumed == ["a text is a document's id", "id is doc_id"]
+
+
+@pytest.mark.parametrize(
+    ("truth", "read", "told"),
+    [
+        ({"doc_ids": "d1"}, {"doc_ids": ["d1"]}, ["a lone value as truth.doc_ids is a list of one"]),
+        ({"doc_ids": [1, 2]}, {"doc_ids": ["1", "2"]}, ["numbers in truth.doc_ids are texts"]),
+        ({"doc_ids": ["a", None]}, {"doc_ids": ["a"]}, ["empty places in truth.doc_ids left out"]),
+        ({"agents": "x", "doc_ids": [{}]}, {"agents": ["x"]}, None),
+        ({"chunks": "So, then."}, {"chunks": ["So, then."]}, ["a lone value as truth.chunks is a list of one"]),
+        ({"reference": 5}, {"reference": "5"}, ["a number as truth.reference is a text"]),
+        ({"difficulty": 2.5}, {"difficulty": "2.5"}, ["a number as truth.difficulty is a text"]),
+        ({"doc_ids": "", "domain": "tax"}, {"domain": "tax"}, []),
+        ('{"doc_ids": ["d1"]}', {"doc_ids": ["d1"]}, []),
+    ],
+)
+def test_a_label_with_one_reading_is_read_and_told(truth: Any, read: dict[str, Any], told: list[str] | None) -> None:
+    turn, assumed = mended(truth=truth)
+    assert turn is not None
+    assert turn.truth == Truth(**read)
+    assert told is None or assumed == told
+
+
+@pytest.mark.parametrize(
+    ("truth", "told"),
+    [
+        ("d1", "truth that is no object of labels left out"),
+        ([1], "truth that is no object of labels left out"),
+        (
+            {"doc_ids": ["d"] * 10_001},
+            "truth.doc_ids that cannot be read (expected `array` of length <= 10000) left out",
+        ),
+        ({"doc_ids": ["x" * 600]}, "truth.doc_ids that cannot be read (expected `str` of length <= 500) left out"),
+        ({"doc_ids": ["d", {}]}, "truth.doc_ids that cannot be read (expected `str`, got `object`) left out"),
+        ({"doc_ids": "a, b"}, "truth.doc_ids that cannot be read (expected `array | null`, got `str`) left out"),
+        ({"doc_ids": 1e30}, "truth.doc_ids that cannot be read (expected `array | null`, got `float`) left out"),
+        ({"domain": True}, "truth.domain that cannot be read (expected `str | null`, got `bool`) left out"),
+        ({"reference": {"a": 1}}, "truth.reference that cannot be read (expected `str | null`, got `object`) left out"),
+    ],
+)
+def test_a_label_that_has_no_obvious_reading_is_left_out_of_its_turn_and_told(truth: Any, told: str) -> None:
+    turn, assumed = mended(truth=truth)
+    assert turn is not None
+    assert turn.truth in (None, Truth())
+    assert assumed == [told]
+
+
+def test_what_stands_beside_labels_is_kept_as_the_id_of_a_case_is() -> None:
+    assumed: Counter[str] = Counter()
+    line = mend_line(orjson.dumps(RIGHT | {"truth": {"case_id": "q1", "doc_ids": "d1"}}), None, assumed)
+    assert line is not None
+    assert orjson.loads(line)["truth"] == {"case_id": "q1", "doc_ids": ["d1"]}
 
 
 @pytest.mark.parametrize(

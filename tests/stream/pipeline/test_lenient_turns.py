@@ -107,6 +107,29 @@ def test_assumptions_are_counted_by_turn_and_right_turns_need_none() -> None:
     }
 
 
+def labelled(truth: Any) -> list[bytes]:
+    asked = {"turn_id": "u1", "role": "user", "said": "Where?", "truth": truth}
+    answered = {
+        "turn_id": "a1",
+        "role": "assistant",
+        "said": "In [a].",
+        "retrieved": [{"doc_id": "b"}, {"doc_id": "a"}],
+    }
+    return [written(turn, n, "iso", "text", "conversation_id") for n, turn in enumerate((asked, answered))]
+
+
+@pytest.mark.parametrize("truth", [{"doc_ids": "a", "agents": [[]]}, {"doc_ids": ["a"]}])
+def test_a_label_that_deviates_gets_the_rows_of_one_that_does_not_also_in_a_replay(truth: Any) -> None:
+    outputs, assumed = delivered(labelled(truth))
+    assert reasons(outputs) == []
+    assert rows(outputs) == rows(delivered(labelled({"doc_ids": ["a"]}))[0]) == rows(replayed(labelled(truth)))
+    assert len(assumed) == (2 if "agents" in truth else 0)
+
+
+def test_a_strict_topic_refuses_a_label_that_deviates() -> None:
+    assert reasons(delivered(labelled({"doc_ids": "a"}), lenient=False)[0]) == [Reason.WRONG_TYPE]
+
+
 def test_a_topic_is_strict_unless_told_otherwise() -> None:
     line = written({"turn_id": "u1", "role": "human", "said": "Where?"}, 0, "iso", "text", "conversation_id")
     outputs, assumed = delivered([line], lenient=False)
