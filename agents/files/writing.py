@@ -65,9 +65,16 @@ def written(path: Path, *, zipped: bool = False) -> Iterator[IO[bytes]]:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file all at once or not at all; raises TurnsignalError when it cannot be written."""
-    with written(path) as file:
-        file.write(content)
+    """Write a file all at once or not at all.
+
+    Raises TurnsignalError when it cannot be written, OSError that names it when there is no room.
+    """
+    try:
+        with written(path) as file:
+            file.write(content)
+    except OSError as error:
+        error.filename = str(path)  # nothing else is written meanwhile
+        raise
 
 
 def spare_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
