@@ -42,7 +42,7 @@ from turnsignal.agents.commands.sparing import OutFile, SparingCommand
 @click.option(
     "--resume",
     type=OutFile(),
-    help="Note in this file how far it came; the same command goes on from there.",
+    help="Note in this file how far it came; the same command goes on from there, and sends nothing twice.",
 )
 @FEEDBACK
 @FORMAT
@@ -69,8 +69,10 @@ def produce(
 
     The file - is standard input, which is read to its end before anything is sent.
 
-    With --resume, a run that was interrupted is taken up again: what was on its way then is sent once more, and workers
-    leave it out as known. One that was done sends nothing more. Lines that no worker could take in go to the reject
+    With --resume, a run that ended in whatever way, kill -9 among them, is taken up again: each record carries its
+    number in a header, by which what was sent since the last note is found on the topic. That takes the right to read
+    it; where it may not be read, was made anew or has dropped records since, a line says how many may come twice. A run
+    that was done sends nothing more. Lines that no worker could take in go to the reject
     file, with their number and the reason; the rest goes on. Ends with 1 when no line could be read, or more than
     --max-rejected.
     """
@@ -107,6 +109,7 @@ def produce(
             speed=speed or None,
             as_is=as_is,
             resume=resume,
+            read_as=how.identity,
             reading=reading,
             sending=sending,
             say=lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True),

@@ -9,7 +9,7 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,7 +20,8 @@ import orjson
 
 from turnsignal.agents.files.journal import Journal
 from turnsignal.agents.files.reading import Recording, TurnFile
-from turnsignal.agents.kafka.sending import Sender
+from turnsignal.agents.files.tails import read_tails
+from turnsignal.agents.kafka.sending import Arrival, Sender
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import ConfigError, Refused, TurnsignalError
 from turnsignal.stream.records.feedback import decode_feedback
@@ -40,7 +41,7 @@ _SPEED = re.compile(r"(\d+(?:\.\d+)?)\s*x?")
 class Produced:
     """What became of the lines.
 
-    sent, feedback: turns, and feedback beside them; skipped: what an earlier run had done; rejected: reason → lines;
+    sent, feedback: turns, and feedback beside them; skipped: what earlier runs had sent; rejected: reason → lines;
     rejects: where they are, None when there were none; assumed: what was read of lines that deviate, by file;
     is_repeated: an earlier run had done everything.
     """
@@ -98,7 +99,8 @@ class Rejects:
         reason = row["reason"]
         self.counts[reason] += 1
         if self._file is None:
-            self._file = self.path.open("ab" if self._goes_on else "wb")
+            mode = "ab" if self._goes_on else "wb"
+            self._file = self.path.open(mode, buffering=0)  # a journal may note right away that the line is done
         self._file.write(orjson.dumps(row) + b"\n")
         total = self.counts.total()
         if total <= SHOWN or self.counts[reason] == 1:  # the first of each kind, however many there were of others
@@ -164,6 +166,7 @@ def produce_files(
     speed: float | None = None,
     as_is: bool = False,
     resume: Path | None = None,
+    read_as: Sequence[object] = (),
     reading: Callable[[int], None] = lambda _: None,
     sending: Callable[[int, int], None] = lambda *_: None,
     say: Callable[[str], None] = lambda _: None,
@@ -172,20 +175,28 @@ def produce_files(
 
     now: the present, seconds since 1970; refused: a file of dead letters that were found when the paths were made, to
     be counted and kept among the rejects; feedback: files of it and the topic that it goes to; resume: file that notes
-    how far it came, to go on from there, and that it is done, to send nothing twice; reading: told how many
-    bytes of the files were read, in steps; sending: told now and then how many of how many (0: not known) lines are
-    through; say: takes one line for a person. Raises TurnsignalError when a file cannot be read or the broker does not
-    take records.
+    how far it came, to go on from there, and that it is done, to send nothing twice; read_as: what is equal where files
+    are read in the same way, `HowToRead.identity`; reading: told how many bytes of the files were read, in steps;
+    sending: told now and then how many of how many (0: not known) lines are through; say: takes one line for a person.
+    Raises TurnsignalError when a file cannot be read or the broker does not take records.
     """
-    recording = Recording(paths, reading, feedback[0] if feedback is not None else ())
-    journal = None if resume is None else Journal(resume, recording.sources, settings.brokers, topic, as_is)
+    feedback_files = [] if feedback is None else [*feedback[0]]
+    recording = Recording(paths, reading, feedback_files)
+    journal = None
+    if resume is not None:
+        read = (*read_as, len(feedback_files), feedback and feedback[1])
+        journal = Journal(resume, recording.sources, settings.brokers, topic, as_is, read=read)
     skip = 0 if journal is None else journal.skip
     if journal is not None and journal.is_done:
         return Produced(skipped=skip, is_repeated=True)
     rejected = Rejects(rejects, recording, say, goes_on=skip > 0)
-    on_sent: Callable[[int], None] = journal.finish if journal is not None else lambda _: None
+    on_sent: Callable[[int, Arrival | None], None] = journal.finish if journal is not None else lambda *_: None
     sender = Sender(settings, topic, rejected.add, on_sent)
     second = sender if feedback is None else Sender(settings, feedback[1], rejected.add, on_sent)
+    known: set[int] = set()
+    if journal is not None:
+        known, begins, ends = read_tails(settings, journal, (sender.topic, second.topic), say)
+        journal.start(begins, ends, max(known, default=skip - 1) + 1)
     # among records with times, others would be half a century apart
     untimed = -math.inf if recording.is_whole else UNTIMED
     indexer, pace, total = Indexer(now, mend=recording.mend), Pace(speed, untimed=untimed, say=say), 0
@@ -204,15 +215,19 @@ def produce_files(
                 continue
             if journal is not None:
                 journal.begin(record.offset)
+                if number in known:
+                    on_sent(record.offset, None)
+                    continue
             is_feedback = indexer.is_feedback(record)
             try:
                 key = readable_key(record, now, is_feedback=is_feedback)
             except Refused as error:
                 rejected.add(record, error.reason, error.shown)
-                on_sent(record.offset)
+                on_sent(record.offset, None)
                 continue
             pace.wait(record.time)
-            (second if is_feedback else sender).send(record, key, record.value)
+            headers = () if journal is None else journal.header_of(number)
+            (second if is_feedback else sender).send(record, key, record.value, headers=headers)
             if number % 256 == 0 or speed is not None:
                 sending(number, total)
         try:
@@ -228,7 +243,7 @@ def produce_files(
     sending(total, total)
     feedback_sent = second.sent if second is not sender else 0
     kept = rejects if rejected.counts else None
-    return Produced(sender.sent, feedback_sent, skip, rejected.counts, kept, recording.assumed)
+    return Produced(sender.sent, feedback_sent, skip + len(known), rejected.counts, kept, recording.assumed)
 
 
 def _leave(journal: Journal, senders: Iterable[Sender]) -> None:

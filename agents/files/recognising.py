@@ -46,7 +46,7 @@ class HowToRead(NamedTuple):
 
     strict: files of turns, one a line, exactly as a topic takes them; mapping_file: where the mapping stands;
     user_key: secret with which user ids become digests, None leaves them as they are; keeps_asides: calls whose answers
-    come back in no history are turns, too.
+    come back in no history are turns, too; mapping_text: what the mapping says.
     """
 
     format: str | None = None
@@ -55,6 +55,12 @@ class HowToRead(NamedTuple):
     mapping_file: Path | None = None
     user_key: bytes | None = None
     keeps_asides: bool = False
+    mapping_text: str | None = None
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What is equal where the same files are read in the same way, wherever the mapping stands."""
+        return self.format, self.mapping_text, self.strict, self.user_key, self.keeps_asides
 
     def as_json(self) -> dict[str, str]:
         """Return what `read_how` takes to read the same files in the same way again; nothing where nothing was said."""
@@ -76,7 +82,7 @@ def read_how(format_name: str | None, mapping: Path | None, *, strict: bool = Fa
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{mapping}: expected a mapping in TOML, got {describe_unreadable(error)}"
         raise ConfigError(msg) from None
-    return HowToRead(None, parse_format_mapping(text, str(mapping)), strict, mapping)
+    return HowToRead(None, parse_format_mapping(text, str(mapping)), strict, mapping, mapping_text=text)
 
 
 def choose_format(path: Path, how: HowToRead) -> tuple[Kind, str, LogFormat, str]:

@@ -27,6 +27,10 @@ _UNPACKABLE = frozenset((KafkaError.INVALID_MSG, KafkaError.INVALID_RECORD))
 Ranges = Mapping[int, tuple[int, int]]
 
 
+class ReadDeniedError(TurnsignalError):
+    """Say that this user may not read the topic."""
+
+
 def find_log(settings: Settings, topic: str) -> Ranges:
     """Return the offsets that each partition of a topic still has; raises TurnsignalError where there is no topic."""
     admin = AdminClient({**settings.confluent(), "log_level": 0})
@@ -126,7 +130,7 @@ def read_log(
 
     committed: leave out what transactions have not committed; a range then ends early where one is open. progress: told
     how many of how many offsets lie behind. What nobody can unpack is passed over, with a line in the log. Commits
-    nothing. Raises TurnsignalError when the broker falls silent.
+    nothing. Raises TurnsignalError when the broker falls silent, ReadDeniedError when it refuses.
     """
     left = {number: end for number, (first, end) in ranges.items() if end > first}
     total = sum(end - ranges[number][0] for number, end in left.items())
@@ -172,7 +176,8 @@ def read_log(
                 error, number, offset = message.error(), message.partition(), message.offset()
                 if error is not None and error.code() != KafkaError._PARTITION_EOF:
                     msg = f"expected all of {topic}, got: {error.str()}"
-                    raise TurnsignalError(msg)
+                    denied = error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
+                    raise (ReadDeniedError if denied else TurnsignalError)(msg)
                 end = left.get(number)
                 if end is None:
                     continue  # fetched ahead, behind the end of the range

@@ -1,7 +1,7 @@
 """Sending: records to a topic, each counted when the broker has acknowledged it."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
@@ -21,15 +21,27 @@ _OVERHEAD = 512  #: bytes that a record takes beside its key and value
 _ABSENT = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION)
 
 
+class Arrival(NamedTuple):
+    """Where a record lies by the broker's word; offset: -1 where it did not say."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
 class Sender:
-    """A producer that keeps account of what was acknowledged, and of what the broker refused."""
+    """A producer that keeps account of what was acknowledged, and of what the broker refused.
+
+    on_refused: takes a record that is too large for the topic, the reason and a sentence; on_sent: takes the offset of
+    a record that is through, and where it arrived, None of one that was refused.
+    """
 
     def __init__(
         self,
         settings: Settings,
         topic: str,
         on_refused: Callable[[Recorded, str, str], None] | None = None,
-        on_sent: Callable[[int], None] = lambda _: None,
+        on_sent: Callable[[int, Arrival | None], None] = lambda *_: None,
     ) -> None:
         self.sent = 0
         self.topic = topic
@@ -41,7 +53,14 @@ class Sender:
         self._on_sent = on_sent
         self._failed: str | None = None
 
-    def send(self, record: Recorded, key: bytes | None, value: bytes | None, partition: int = BY_KEY) -> None:
+    def send(
+        self,
+        record: Recorded,
+        key: bytes | None,
+        value: bytes | None,
+        partition: int = BY_KEY,
+        headers: Sequence[tuple[str, bytes]] = (),
+    ) -> None:
         """Hand a record to the producer; waits while its queue is full.
 
         partition: where it goes, by its key's hash when nothing is said. Raises TurnsignalError when the broker has
@@ -55,13 +74,15 @@ class Sender:
         while True:
             try:
                 self._producer.produce(
-                    self.topic, value, key, partition, on_delivery=lambda error, _: self._delivered(record, error)
+                    *(self.topic, value, key, partition),
+                    on_delivery=lambda error, message: self._delivered(record, error, message),
+                    headers=[*headers],
                 )
                 break
             except BufferError:
                 self._producer.poll(0.1)
             except KafkaException as error:
-                self._delivered(record, error.args[0])
+                self._delivered(record, error.args[0], None)
                 return
         self._producer.poll(0)
 
@@ -74,10 +95,10 @@ class Sender:
             )
             raise TurnsignalError(msg)
 
-    def _delivered(self, record: Recorded, error: KafkaError | None) -> None:
+    def _delivered(self, record: Recorded, error: KafkaError | None, message: Any) -> None:
         if error is None:
             self.sent += 1
-            self._on_sent(record.offset)
+            self._on_sent(record.offset, Arrival(self.topic, message.partition(), message.offset()))
         elif error.code() == KafkaError.MSG_SIZE_TOO_LARGE:
             self._refuse(record, _too_large(len(record.value), self.limit))
         elif self._failed is None:
@@ -85,7 +106,7 @@ class Sender:
             self._failed = f"expected the broker to take a record for {self.topic}, got: {error.str()}{hint}"
 
     def _refuse(self, record: Recorded, detail: str) -> None:
-        self._on_sent(record.offset)
+        self._on_sent(record.offset, None)
         if self._on_refused is not None:
             self._on_refused(record, Reason.TOO_LARGE, detail)
 

@@ -1,5 +1,9 @@
 """Producing files, on the mock broker: what arrives, by conversation and in order, and what is set aside."""
 
+import os
+import resource
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -190,6 +194,41 @@ def test_what_was_on_its_way_counts_as_not_done(tmp_path: Path) -> None:
         Journal(turns, [TurnFile(turns)], "topic")
     with pytest.raises(ConfigError, match="got standard input, which cannot be read again"):
         Journal(tmp_path / "other", [TurnFile(turns, (Origin(Path("-")),))], "topic")
+
+
+def test_a_file_that_was_sent_as_turns_is_not_gone_on_with_as_feedback(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "turns.jsonl").write_bytes(line("c-both", "t1", 1))
+    (tmp_path / "more.jsonl").write_bytes(b"no json")
+    more = [tmp_path / "more.jsonl"]
+    how = {"now": NOW, "rejects": tmp_path / "rejects.jsonl", "resume": tmp_path / "notes"}
+
+    def stop(_: str) -> None:  # when it is said that a line was rejected
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        produce_files(settings, [tmp_path / "turns.jsonl", *more], "turnsignal.turns", **how, say=stop)
+    with pytest.raises(ConfigError, match="got those of another run"):
+        produce_files(
+            *(settings, [tmp_path / "turns.jsonl"], "turnsignal.turns"), **how, feedback=(more, "turnsignal.feedback")
+        )
+
+
+def test_notes_for_which_there_is_no_room_are_named_before_anything_is_sent(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "turns.jsonl").write_bytes(line("c-full", "t1", 1))
+    done = subprocess.run(
+        [sys.executable, "-m", "turnsignal.agents.cli", "produce", "turns.jsonl", "--resume", "notes"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+        # no bytecode, which would be cut, too
+        env={"PATH": os.environ["PATH"], "TURNSIGNAL_BROKERS": settings.brokers, "PYTHONDONTWRITEBYTECODE": "1"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20)),
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("turnsignal: expected room on the disk of 'notes', got: File too large")
+    assert [path.name for path in tmp_path.iterdir()] == ["turns.jsonl"]
+    assert not from_kafka(settings, "c-full").known
 
 
 def test_what_topics_hold_is_shown_without_what_identifies_people(settings: Settings, tmp_path: Path) -> None:
