@@ -218,7 +218,7 @@ def _replay(paths: tuple[Path, ...], suite: Path | None, out: Path, how: "HowToR
             *(out, chosen, time.time()),
             refused=imported.refused,
             whole=whole,
-            read_as=how.as_json(),
+            read_as=how,
             progress=reading,
         )
     return read_result(out)

@@ -177,7 +177,7 @@ def replay(
         how |= {"feedback": (*feedback, *imported.feedback), "verdicts": verdicts, "refused": imported.refused}
         how |= {"progress": bars[1], "alerts": alerts, "decisions": decided, "resume": resume}
         how |= {"whole": whole_conversations, "baseline": baseline, "released": times}
-        how["read_as"] = reading_of.as_json()
+        how["read_as"] = reading_of
         summary = replay_files(imported.sources, out, chosen, time.time(), **how)
     echo_described(describe_files(imported.reports, summary.get("assumed", {})), err=as_json)
     result = read_result(out)

@@ -290,7 +290,7 @@ def replay(
                 baseline=baseline,
                 released=times,
                 alerts=alerts,
-                read_as=how.as_json(),
+                read_as=how,
             )
         result = read_result(directory)
         for report in imported.reports:

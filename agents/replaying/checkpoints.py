@@ -115,8 +115,8 @@ def _first_now(content: bytes, run: str, directory: Path) -> float:
     except (orjson.JSONDecodeError, LookupError, TypeError, ValueError):
         pass
     msg = (
-        f"{directory}: expected the parts of the same replay (files, suite, options, processes, version), got those of "
-        "another, or the files have changed since; delete it to begin anew"
+        f"{directory}: expected the parts of the same replay (files and how they are read, suite, options, processes, "
+        "version), got those of another, or the files have changed since; delete it to begin anew"
     )
     raise ConfigError(msg)
 

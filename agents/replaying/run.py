@@ -12,7 +12,7 @@ import queue
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib import metadata
@@ -28,6 +28,7 @@ import orjson
 from turnsignal.agents.files.dead_letters import count_reasons
 from turnsignal.agents.files.reading import SORT_BYTES as MEMORY
 from turnsignal.agents.files.reading import Recording, TurnFile
+from turnsignal.agents.files.recognising import HowToRead
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.agents.replaying.back_testing import SERIES_FILE, back_test_parts
@@ -102,7 +103,7 @@ def replay_files(
     released: Sequence[float] = (),
     alerts: bool = False,
     decisions: Sequence[Decision] = (),
-    read_as: Mapping[str, str] | None = None,
+    read_as: HowToRead | None = None,
     resume: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> dict[str, Any]:
@@ -138,6 +139,7 @@ def replay_files(
         DERIVED,
     )
     what += (release_times,) if release_times else ()
+    what += () if read_as is None else read_as.identity
     with (
         _made_directory(out),
         kept_parts(out, recording.sources, now, *what) if resume else _parts_in(out, now) as (directory, now),
@@ -157,8 +159,8 @@ def replay_files(
         spare_scored(out, summary)
         if release_times:
             summary["released"] = [datetime.fromtimestamp(time, UTC).isoformat() for time in release_times]
-        if read_as:
-            summary["read_as"] = {**read_as, "files": recording.names(turns_only=True)}
+        if read_as is not None and (how := read_as.as_json()):
+            summary["read_as"] = {**how, "files": recording.names(turns_only=True)}
         if (Path(directory) / _ASSUMED).is_file():
             summary["assumed"] = orjson.loads((Path(directory) / _ASSUMED).read_bytes())
         if alerts:

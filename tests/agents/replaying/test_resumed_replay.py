@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from turnsignal.agents.files.recognising import HowToRead
 from turnsignal.agents.files.simulating import write_simulation
 from turnsignal.agents.replaying import run
 from turnsignal.agents.replaying.checkpoints import ReplayCheckpoints, _sign
@@ -95,6 +96,8 @@ def test_another_replay_does_not_go_on_there(turns: Path, tmp_path: Path, monkey
     interrupt(turns, tmp_path / "out", monkeypatch)
     with pytest.raises(ConfigError, match="expected the parts of the same replay"):
         replay(turns, tmp_path / "out", resume=True, as_is=True)
+    with pytest.raises(ConfigError, match="expected the parts of the same replay"):
+        replay(turns, tmp_path / "out", resume=True, read_as=HowToRead(strict=True))
     os.utime(turns, (1, 1))
     with pytest.raises(ConfigError, match="the files have changed since"):
         replay(turns, tmp_path / "out", resume=True)
