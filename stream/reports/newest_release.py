@@ -12,17 +12,26 @@ _NAMED = 5  # scores that a sentence names
 class NewestRelease(NamedTuple):
     """The newest release of an assistant.
 
-    name: assistant and version; verdicts: of each figure by which it was compared; why_not: why it was not.
+    name: assistant and version; verdicts: of each figure by which it was compared; why_not: why it was not; primary:
+    the figure that decides; untold: of figures that got worse, why nobody can tell whether the release is why.
     """
 
     name: str
     verdicts: Mapping[str, str]
     why_not: str = ""
+    primary: str | None = None
+    untold: Mapping[str, str] = {}
 
     def not_known(self, wanted: Sequence[str]) -> str:
-        """Say why nobody can tell whether one of these figures is worse; "" where one can."""
+        """Say why nobody can tell whether one of these figures is worse; "" where one can.
+
+        Without any, it is asked of the primary one.
+        """
         if self.why_not:
             return f"{self.name} has {self.why_not}"
+        for name in wanted or filter(None, (self.primary,)):
+            if name in self.untold:
+                return f"{name} of {self.name} got worse, and {self.untold[name]}"
         lacking = [name for name in wanted if name not in self.verdicts]
         return f"{self.name} has too few conversations with {listed(lacking[:_NAMED], len(lacking))}" if lacking else ""
 
@@ -51,7 +60,8 @@ def _newest(rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]) -> Ne
     last = compared[-1]
     verdicts = {name: delta["verdict"] for name, delta in last["deltas"].items()}
     verdicts |= {f"{part['figure']}(in={part['name']})": WORSE for part in last.get("affected_parts", ())}
-    return NewestRelease(_name(assistant, last["after"]), verdicts)
+    untold = {name: delta["why"] for name, delta in last["deltas"].items() if delta.get("untold")}
+    return NewestRelease(_name(assistant, last["after"]), verdicts, primary=last.get("primary"), untold=untold)
 
 
 def _name(assistant: str, version: str | None) -> str:

@@ -98,4 +98,4 @@ def delta_as_json(
     spelled |= {"p": float(f"{delta.p:.3g}"), "adjusted": float(f"{claim.adjusted:.3g}"), "verdict": claim.change}
     if within is not None:
         spelled[WITHIN[parts]] = {key: delta_as_json(name, within, claim)[key] for key in ("value", "low", "high", "p")}
-    return spelled | ({"why": claim.why} if claim.why else {})
+    return spelled | ({"why": claim.why} if claim.why else {}) | ({"untold": True} if claim.untold else {})

@@ -7,11 +7,16 @@ from turnsignal.stream.statistics.intervals import Difference
 
 
 class Claim(NamedTuple):
-    """What is said of one figure; adjusted: at most `PROMISE` where it is named; why: that, or what it hides."""
+    """What is said of one figure.
+
+    adjusted: at most `PROMISE` where it is named; why: that, or what it hides; untold: it got worse, and whether the
+    release is why nobody can tell.
+    """
 
     change: str
     adjusted: float
     why: str = ""
+    untold: bool = False
 
 
 def withdraw(claim: Claim, why: str, *words: str) -> Claim:

@@ -326,7 +326,8 @@ def _beside_shift(name: str, claim: Claim, delta: Difference, shifted: str, insi
     Compared over all, nobody can tell the release from the move, but for messages that nobody answers.
     """
     if claim.change == WORSE and not inside and name not in WHEREVER:
-        return claim._replace(change=CHANGED, why=f"{shifted}; too few on both sides to tell the release from that")
+        why = f"{shifted}; too few on both sides to tell the release from that"
+        return claim._replace(change=CHANGED, why=why, untold=True)
     if claim.change == WORSE:
         return claim._replace(why=f"{inside}, too; {shifted}" if inside else shifted)
     if claim.change == SAME and inside and delta.p <= PROMISE:

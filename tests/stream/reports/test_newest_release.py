@@ -37,6 +37,20 @@ def test_a_newest_release_with_too_little_is_not_known() -> None:
     assert one.not_known([]) == "a v3 has 3 whole conversations"
 
 
+def test_what_got_worse_while_traffic_moved_is_not_known_of_the_primary_figure_and_of_those_that_are_asked_for() -> (
+    None
+):
+    given = summary(("a", "v1", 1.0), ("a", "v2", 2.0), compared=(("a", "v1", "v2", "changed"),))
+    (row,) = given["comparisons"]
+    row["deltas"]["cited"] |= {"untold": True, "why": "web has 80%; too few"}
+    row["primary"] = "follow_up"
+    (one,) = newest_releases(given)
+    assert one.not_known([]) == ""
+    assert one.not_known(["cited"]) == "cited of a v2 got worse, and web has 80%; too few"
+    (one,) = newest_releases({**given, "comparisons": [row | {"primary": "cited"}]})
+    assert one.not_known([]) == "cited of a v2 got worse, and web has 80%; too few"
+
+
 def test_a_score_that_too_few_conversations_have_is_not_known() -> None:
     one = NewestRelease("a v2", {"cited": "no difference shown"})
     assert (one.not_known(["cited"]), one.not_known([])) == ("", "")

@@ -372,6 +372,7 @@ def test_platforms_that_strangers_make_up_hide_nothing(names: int, verdict: str,
     free = compared(first_answers(*moved, *strangers))["clarification_free"]
     assert free["verdict"] == verdict
     assert why in str(free["why"])
+    assert free.get("untold", False) is (verdict == CHANGED), "a build that asks whether it is worse ends with 4"
 
 
 def test_what_became_worse_within_platforms_is_named_though_the_mean_hides_it() -> None:
