@@ -15,7 +15,8 @@ from turnsignal.stream.follow_ups.sentences import TABLE
 from turnsignal.stream.text.patterns import Patterns, options
 
 _PARTS = re.compile(r"[.!?¿\n]+")
-_STOP = re.compile(r"[!?¿\n]|(?<![\s.]\w)\.(?=\s|$)")
+_MARKS = "!?¿\n"  #: that end a sentence wherever they stand
+_DOT = re.compile(r"(?<![\s.]\w)\.(?=\s|$)")
 _KINDS = ("helped", "more", "offer", "deal", "ending", "rating")
 _HELPED, _MORE, _OFFER, _DEAL, _ENDING, _RATING = range(len(_KINDS))
 #: one set of all, since a pass over a question takes as long as the search for one kind
@@ -159,4 +160,8 @@ def _last_part(text: str) -> str:
 
 def _begin_of_last(text: str) -> int:
     """Return where the last sentence begins; a dot in a number, or behind one letter ("e.g. "), ends none."""
-    return max((stop.end() for stop in _STOP.finditer(text)), default=0)
+    begin = max([text.rfind(mark) for mark in _MARKS]) + 1
+    dot = text.rfind(".", begin)
+    while dot >= 0 and not _DOT.match(text, dot):
+        dot = text.rfind(".", begin, dot)
+    return max(begin, dot + 1)
