@@ -136,7 +136,10 @@ def _choose(settings: Settings, topic: str, log: Ranges, wanted: Wanted) -> dict
             msg = f"expected partitions of {topic}, 0 to {max(log)}, got {unknown[0]}"
             raise ConfigError(msg)
         return {n: (max(first, log[n][0]), min(end, log[n][1])) for n, (first, end) in wanted.offsets.items()}
-    since, until = ({} if at is None else find_offsets(settings, topic, log, at) for at in (wanted.since, wanted.until))
+    since, until = (
+        {} if at is None else find_offsets(settings, topic, log, at, is_end=is_end)
+        for at, is_end in ((wanted.since, False), (wanted.until, True))
+    )
     return {number: (since.get(number, first), until.get(number, end)) for number, (first, end) in log.items()}
 
 

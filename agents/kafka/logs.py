@@ -9,14 +9,15 @@ from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, ClusterMetadata, OffsetSpec
 
 from turnsignal.agents.kafka.topics import ADMIN_SECONDS, MOCK_CLUSTER, absent_topic, log_bounds, topic_metadata
-from turnsignal.agents.kafka.unpacked_log import read_unpacked
+from turnsignal.agents.kafka.unpacked_log import pass_damage
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import TurnsignalError
 
 logger = logging.getLogger("turnsignal.logs")
 
 SILENCE_SECONDS = 30.0  #: after which a broker that sends nothing has no more to say
-STILL_SECONDS = 5.0  #: after which partitions are read otherwise, as one that librdkafka cannot unpack holds it up
+STILL_SECONDS = 5.0  #: after which it is looked whether partitions are held up by what nobody can unpack
+AGAIN_SECONDS = 1.0  #: the same where one was
 _AT_ONCE = 5_000  # messages that are asked for
 _WAIT = 0.2  # seconds for them
 
@@ -53,22 +54,26 @@ def find_topic_id(settings: Settings, topic: str) -> str:
         return ""  # older than topic ids
 
 
-def find_offsets(settings: Settings, topic: str, ranges: Ranges, since: float) -> Mapping[int, int]:
+def find_offsets(
+    settings: Settings, topic: str, ranges: Ranges, since: float, *, is_end: bool = False
+) -> Mapping[int, int]:
     """Return the first offset of each partition whose record came at a time or later, or the end of its range.
 
-    since: seconds since 1970, by the records' own timestamps. Where the broker comes upon records there that it cannot
-    read, it is the first offset of the range, which is said in the log. Raises TurnsignalError when it does not say.
+    since: seconds since 1970, by the records' own timestamps; is_end: it is asked for as the end of what is read. Where
+    the broker comes upon records there that it cannot read, all of the range is read, which is said in the log. Raises
+    TurnsignalError when it does not say.
     """
     spec = OffsetSpec.for_timestamp(max(0, round(since * 1000)))
     offsets = _ask(settings, topic, ranges, spec, unless=_UNPACKABLE)
     for number in offsets.keys() ^ ranges.keys():
         logger.warning(
-            "%s-%d: read from its beginning: the broker cannot tell times there, where it has what nobody can read",
+            "%s-%d: read %s: the broker cannot tell times there, where it has what nobody can read",
             topic,
             number,
+            "to its end" if is_end else "from its beginning",
         )
-    first = {number: offsets.get(number, first) for number, (first, _) in ranges.items()}
-    return {number: end if first[number] < 0 else first[number] for number, (_, end) in ranges.items()}
+    chosen = {number: offsets.get(number, end if is_end else first) for number, (first, end) in ranges.items()}
+    return {number: end if chosen[number] < 0 else chosen[number] for number, (_, end) in ranges.items()}
 
 
 def find_held_back(settings: Settings, topic: str, ranges: Ranges) -> list[int]:
@@ -146,21 +151,27 @@ def read_log(
     consumer = Consumer({**settings.confluent(), **options})
     try:
         consumer.assign([TopicPartition(topic, number, first) for number, first in reached.items()])
-        last_answer = looked_at = time.monotonic()
+        last_answer, looked_at, still = time.monotonic(), time.monotonic(), STILL_SECONDS
         while left:
+            records: list[Any] = []
             messages = consumer.consume(_AT_ONCE, _WAIT)
             if messages:
                 last_answer = looked_at = time.monotonic()
-            elif time.monotonic() - looked_at > STILL_SECONDS:
+            elif time.monotonic() - looked_at > still:
+                sound = looked_at - last_answer > 2 * STILL_SECONDS
                 for number in sorted(left) if _answers(consumer, topic, min(left)) else ():
-                    bounds = reached[number], left[number]
-                    for unpacked, behind in read_unpacked(settings, topic, number, bounds, committed=committed):
-                        reached[number], last_answer = behind, time.monotonic()
-                        yield unpacked
-                    if reached[number] == left[number]:
+                    at = reached[number]
+                    passed, behind = pass_damage(settings, topic, number, at, committed=committed, sound=sound)
+                    if behind == at:
+                        continue
+                    still, last_answer = AGAIN_SECONDS, time.monotonic()
+                    reached[number] = min(behind, left[number])
+                    if within_range := [message for message in passed if message.offset() < left[number]]:
+                        yield within_range
+                    if behind < left[number]:
+                        consumer.seek(TopicPartition(topic, number, behind))
+                    else:
                         del left[number]
-                    else:  # up to a transaction that is open
-                        consumer.seek(TopicPartition(topic, number, reached[number]))
                 looked_at = time.monotonic()
             if time.monotonic() - last_answer > SILENCE_SECONDS:
                 msg = (
@@ -168,7 +179,6 @@ def read_log(
                     f" {', '.join(f'{number}@{reached[number]}' for number in sorted(left)[:5])}"
                 )
                 raise TurnsignalError(msg)
-            records: list[Any] = []
             if len(ranges) == 1 and left and (within := _within(messages, reached, left)):
                 records = messages
                 reached = within

@@ -1,13 +1,13 @@
-"""Unpacked log: a partition read from where librdkafka stands still, at a batch that it cannot unpack.
+"""Unpacked log: past what a partition has that librdkafka stands still at, as it cannot unpack it.
 
 A broker hands on what a stranger packed wrongly. librdkafka asks for such a batch again and again and says nothing.
-Here batches are unpacked as workers do it (`agents.kafka.unpacking`): what cannot be read is passed over, with a line
-in the log, and all that stands before and behind it is read.
+Here it is unpacked as workers do it (`agents.kafka.unpacking`): what can be read of it is, and what cannot is passed
+over, with a line in the log. All that is sound is left to librdkafka.
 """
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from aiokafka.client import AIOKafkaClient
@@ -17,7 +17,7 @@ from aiokafka.protocol.fetch import FetchRequest
 from aiokafka.structs import TopicPartition
 from confluent_kafka import TIMESTAMP_CREATE_TIME
 
-from turnsignal.agents.kafka.unpacking import BoundedRecords, Bounds, RecordBatches
+from turnsignal.agents.kafka.unpacking import Bounds, EnoughError, RecordBatches
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.records.wire import Undecodable
 from turnsignal.stream.text.visible import one_line
@@ -72,46 +72,61 @@ class UnpackedMessage(NamedTuple):
         return TIMESTAMP_CREATE_TIME, self.milliseconds
 
 
-def read_unpacked(
-    settings: Settings, topic: str, number: int, bounds: tuple[int, int], *, committed: bool
-) -> Iterator[tuple[list[UnpackedMessage], int]]:
-    """Give the messages of a partition in lists, each with the offset behind it, from the first bound to the second.
+def pass_damage(
+    settings: Settings, topic: str, number: int, at: int, *, committed: bool, sound: bool = False
+) -> tuple[list[UnpackedMessage], int]:
+    """Read the batches from an offset on that cannot be unpacked whole; return what can be read of them, and their end.
 
-    Ends early where a transaction is open, if only committed messages are wanted, and where the broker does not answer.
+    committed: leave out what is of a transaction that was aborted; sound: take one batch that can be, too, in case that
+    librdkafka sees it otherwise. Where the first batch is sound, or the broker does not answer, the end is the offset
+    itself: headers are not unpacked, so nothing else is read here.
     """
-    at, end = bounds
-    unpacking = Bounds(settings.max_batch_bytes)
-    level = READ_COMMITTED if committed else READ_UNCOMMITTED
-    attempts = _ATTEMPTS
+    messages: list[UnpackedMessage] = []
+    place, unpacking = TopicPartition(topic, number), Bounds(settings.max_batch_bytes)
     with asyncio.Runner() as runner:
         try:
             client = runner.run(_connect(settings, topic))
         except (KafkaError, OSError):
-            return
+            return messages, at
         try:
-            while at < end and attempts:
-                unpacking.begin_fetch()
-                records, reached, readable = runner.run(
-                    _fetch(client, TopicPartition(topic, number), at, level, unpacking)
-                )
-                attempts = _ATTEMPTS if reached > at else attempts - 1
-                at = reached
-                messages = [
-                    UnpackedMessage(topic, number, record.offset, record.key, record.value, record.timestamp)
-                    for record in records
-                    if not isinstance(record, Undecodable) and record.offset < end
-                ]
-                for record in records:
-                    if isinstance(record, Undecodable):
+            attempts = _ATTEMPTS
+            while attempts:
+                attempts -= 1
+                batches, aborted = runner.run(_fetch(client, place, at, unpacking, committed=committed))
+                while batches.has_next():
+                    batch = batches.next_batch()
+                    try:
+                        records = [] if batch.is_control_batch else list(batch)
+                    except EnoughError:
+                        break  # its bytes may have been hurt on their way: fetched once more
+                    if batch.next_offset <= at:
+                        continue
+                    damage = [record for record in records if isinstance(record, Undecodable)]
+                    if records and not damage and not sound:
+                        return messages, at
+                    sound = sound and bool(damage)
+                    for record in damage:
                         _say(topic, number, record)
-                if messages or attempts == _ATTEMPTS:
-                    yield messages, min(at, end)
-                if not records and at >= readable:
-                    return
+                    if not _is_aborted(batch, aborted):
+                        messages += _messages(topic, number, records, at)
+                    at, attempts = batch.next_offset, _ATTEMPTS
         except (KafkaError, OSError):
-            return
+            pass  # what was read until here counts
         finally:
             runner.run(client.close())
+    return messages, at
+
+
+def _messages(topic: str, number: int, records: list[Any], at: int) -> list[UnpackedMessage]:
+    return [
+        UnpackedMessage(topic, number, record.offset, record.key, record.value, record.timestamp)
+        for record in records
+        if not isinstance(record, Undecodable) and record.offset >= at
+    ]
+
+
+def _is_aborted(batch: Any, aborted: Mapping[int, int]) -> bool:
+    return bool(batch.is_transactional and batch.base_offset >= aborted.get(batch.producer_id, batch.next_offset))
 
 
 async def _connect(settings: Settings, topic: str) -> AIOKafkaClient:
@@ -126,18 +141,18 @@ async def _connect(settings: Settings, topic: str) -> AIOKafkaClient:
 
 
 async def _fetch(
-    client: AIOKafkaClient, place: TopicPartition, at: int, level: int, unpacking: Bounds
-) -> tuple[list[Any], int, int]:
-    """Return records from an offset on, where the next ones stand, and up to which offset any may be read."""
+    client: AIOKafkaClient, place: TopicPartition, at: int, unpacking: Bounds, *, committed: bool
+) -> tuple[RecordBatches, dict[int, int]]:
+    """Return batches from the one with an offset on, and from where on transactions were aborted, by producer."""
     wanted = [(place.topic, [(place.partition, at, _BYTES)])]
     leader = client.cluster.leader_for_partition(place)
+    level = READ_COMMITTED if committed else READ_UNCOMMITTED
     response = await client.send(leader, FetchRequest(_WAIT_MS, 1, _BYTES, level, wanted))
-    ((_, ((_, code, high, stable, *more),)),) = response.topics
+    ((_, ((_, code, _, _, *more),)),) = response.topics
     if code:
         raise for_code(code)
     aborted = more[1] if response.API_VERSION >= _NAMES_REPLICA else more[-2]
-    records = BoundedRecords(place, RecordBatches(more[-1], unpacking), aborted, at, None, None, False, level)
-    return list(records), records.next_fetch_offset, stable if level == READ_COMMITTED else high
+    return RecordBatches(more[-1], unpacking), dict(aborted or ()) if committed else {}
 
 
 def _say(topic: str, number: int, record: Undecodable) -> None:

@@ -4,7 +4,6 @@ A label that has no obvious reading is left out whole, and its turn is scored wi
 cannot be read the rest would be measured as if it were all.
 """
 
-import math
 import re
 from collections import Counter
 from typing import Any, get_type_hints
@@ -17,6 +16,7 @@ from turnsignal.stream.records.turns import LABELS, Truth
 
 _KINDS = get_type_hints(Truth, include_extras=True)
 _LISTS = ("agents", "doc_ids", "chunks")
+_MOST = 10**18  #: of a number that names anything
 _SEVERAL = re.compile(r"[,;|\n]")  #: in a lone text that may be one name, or some
 
 
@@ -53,32 +53,38 @@ def _read_label(name: str, given: Any, assumed: Assumed) -> Any:
 def _problem_of(name: str, label: Any) -> str:
     """Say why a turn does not take a label; "" where it does, or there is none."""
     try:
-        msgspec.convert(label, _KINDS[name])
+        msgspec.json.encode(msgspec.convert(label, _KINDS[name]))
     except msgspec.ValidationError as error:
         return str(error).partition(" - at ")[0].replace("Expected", "expected")
+    except (ValueError, OverflowError, RecursionError) as error:  # half a letter, a number of thousands of digits
+        return f"expected what can be written as JSON, got {type(error).__name__}"
     return ""
 
 
 def _as_text(name: str, given: Any, mended: Assumed) -> Any:
     """Return a number as a text, and anything else as it is."""
-    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
+    if isinstance(given, bool) or not isinstance(given, int | float) or not -_MOST < given < _MOST:
         return given
     mended[f"a number as truth.{name} is a text"] += 1
     return str(given)
+
+
+def _is_number(given: Any) -> bool:
+    return type(given) is int and -_MOST < given < _MOST
 
 
 def _listed(name: str, given: Any, mended: Assumed) -> Any:
     """Return a lone name as a list of one, and numbers as texts; None for a list of nothing but empty places."""
     if given == "":
         return None
-    if type(given) is int or (isinstance(given, str) and (name == "chunks" or not _SEVERAL.search(given))):
+    if _is_number(given) or (isinstance(given, str) and (name == "chunks" or not _SEVERAL.search(given))):
         mended[f"a lone value as truth.{name} is a list of one"] += 1
         given = [given]
     if not isinstance(given, list):
         return given
-    items = [str(item) if type(item) is int else item for item in given if item is not None]
+    items = [str(item) if _is_number(item) else item for item in given if item is not None]
     if len(items) < len(given):
         mended[f"empty places in truth.{name} left out"] += 1
-    if any(type(item) is int for item in given):
+    if any(map(_is_number, given)):
         mended[f"numbers in truth.{name} are texts"] += 1
     return items or None

@@ -18,6 +18,7 @@ from turnsignal.stream.statistics.promise import PROMISE
 _ALONE = 0.01  #: of comparisons without a difference, that may name a part of a release which is not worse over all
 
 
+_Sides = tuple[ReleaseTotals, ReleaseTotals]  #: before and after
 ReadFree = Callable[[ReleaseTotals], ReleaseFigure | None]  #: gives the figure that parts are compared by
 
 
@@ -69,29 +70,39 @@ def _compare(read: ReadFree, before: ReleaseTotals, after: ReleaseTotals, parts:
     """Compare each part that has enough of both releases with itself, and the rest with itself."""
     platform = parts == PLATFORMS
     common = parts_of_both(before, after, platform=platform, language=not platform)
-    for key, sides in common.items():
-        rest = [both for other, both in common.items() if other != key]
-        here = _change(read, [sides])
-        elsewhere = _change(read, rest)
+    for (key, sides), rest in zip(common.items(), _rests(list(common.values())), strict=True):
+        here = _change(read, sides)
+        elsewhere = None if here is None else _change(read, rest)
         if here is not None and elsewhere is not None:
             yield AffectedPart(parts, key[0] or key[1], here, elsewhere, 1.0)
 
 
-def _change(read: ReadFree, parts: Sequence[tuple[ReleaseTotals, ReleaseTotals]]) -> Difference | None:
-    if not parts:
+def _change(read: ReadFree, sides: _Sides | None) -> Difference | None:
+    if sides is None:
         return None
-    old, new = map(_merged, zip(*parts, strict=True))
+    old, new = sides
     was, became = read(old), read(new)
     return None if was is None or became is None else change(became, was, new.users.overlap(old.users))
 
 
-def _merged(totals: Sequence[ReleaseTotals]) -> ReleaseTotals:
-    if len(totals) == 1:
-        return totals[0]
-    whole = totals[0].copy()
-    for part in totals[1:]:
-        whole.merge(part)
-    return whole
+def _rests(parts: Sequence[_Sides]) -> list[_Sides | None]:
+    """Return for each part all others together; merged from both ends, as there may be many."""
+    before: list[_Sides | None] = [None]
+    after: list[_Sides | None] = [None]
+    for number in range(1, len(parts)):
+        before.append(_together(before[-1], parts[number - 1]))
+        after.append(_together(after[-1], parts[-number]))
+    return [_together(*ends) for ends in zip(before, reversed(after), strict=True)][: len(parts)]
+
+
+def _together(some: _Sides | None, more: _Sides | None) -> _Sides | None:
+    """Return two parts as one, which merges apart from both."""
+    if some is None or more is None:
+        return more if some is None else some
+    merged = tuple(totals.copy() for totals in some)
+    for totals, other in zip(merged, more, strict=True):
+        totals.merge(other)
+    return merged[0], merged[1]
 
 
 def _chance(part: AffectedPart) -> float:

@@ -303,18 +303,13 @@ class ReleasePair:
     def _within(self, parts: str) -> dict[str, Difference]:
         """Compare both within each platform, language, or both of these, that both have.
 
-        Nothing is compared so where less than half of what both have is in parts that can be: strangers name platforms,
-        and a few of them do not speak for the others.
+        By platform, nothing is compared so where less than half of what both have is on platforms that can be:
+        strangers name them, and a few of them do not speak for the others.
         """
         platform, language = parts != LANGUAGES, parts != PLATFORMS
-        common = parts_of_both(self.before, self.after, platform=platform, language=language)
-        sizes = [
-            [of.outcomes.total() for of in sides] for (where, _), sides in common.items() if where != OTHER_PLATFORMS
-        ]
-        compared = [sum(side) for side in zip(*(size for size in sizes if min(size) >= FEWEST), strict=True)] or [0, 0]
-        shared = self._in_both(by_language=parts == LANGUAGES)
-        if any(few < _MOST_OF_BOTH * of for few, of in zip(compared, shared, strict=True)):
+        if platform and not self._platforms_speak_for_all():
             return {}
+        common = parts_of_both(self.before, self.after, platform=platform, language=language)
         pairs = (
             (self._reader.read(new, FEWEST), self._reader.read(old, FEWEST), new.users.overlap(old.users))
             for old, new in common.values()
@@ -323,12 +318,16 @@ class ReleasePair:
         placed = parts == LANGUAGES or (self.before.placed and self.after.placed)
         return within_parts(pairs, set() if placed else {UNANSWERED})
 
-    def _in_both(self, *, by_language: bool) -> list[int]:
-        """Return how many conversations, before and after, are of platforms or languages that both have enough of."""
-        first = (self.before.first_answers, self.after.first_answers)
-        counts = [of.languages if by_language else of.platforms for of in first]
+    def _platforms_speak_for_all(self) -> bool:
+        """Say whether most conversations on platforms that both have enough of are on some that are kept apart."""
+        counts = [self.before.first_answers.platforms, self.after.first_answers.platforms]
         names = [name for name in counts[0] if name and min(of[name] for of in counts) >= FEWEST]
-        return [sum(of[name] for name in names) for of in counts]
+        shared = [sum(of[name] for name in names) for of in counts]
+        common = parts_of_both(self.before, self.after, platform=True, language=False)
+        kept = [sides for (name, _), sides in common.items() if name != OTHER_PLATFORMS]
+        sizes = [[of.outcomes.total() for of in sides] for sides in kept]
+        compared = [sum(size[side] for size in sizes if min(size) >= FEWEST) for side in (0, 1)]
+        return all(few >= _MOST_OF_BOTH * of for few, of in zip(compared, shared, strict=True))
 
 
 def _figure(totals: ReleaseTotals, at: int, name: str) -> ReleaseFigure:
