@@ -1,6 +1,7 @@
 """Batches that a broker takes and nobody can read: dead letters, and every neighbour is scored once."""
 
 import gzip
+import time
 from collections.abc import Callable
 from functools import partial
 from itertools import count
@@ -95,7 +96,8 @@ ENDLESS = [batch(pack(record(0, KEY, VALUE, length=-5)), 1, codec) for codec, pa
 
 
 def keys_read(settings: Settings, topic: str) -> list[bytes]:
-    read = read_log(settings, topic, find_log(settings, topic), committed=True)
+    read = list(read_log(settings, topic, find_log(settings, topic), committed=True))
+    assert all(read), "no list is empty: who reads looks at its first message"
     return sorted(message.key() for messages in read for message in messages)
 
 
@@ -109,11 +111,14 @@ def test_who_reads_a_topic_gets_past_what_nobody_can_unpack(
         for place in range(4):
             assert produce_batch(fresh_topics.brokers, topic, place, data) == 0
     produce(fresh_topics, sent[len(sent) // 2 :])
+    assert produce_batch(fresh_topics.brokers, topic, 0, ENDLESS[0]) == 0  # the last of its partition
     assert keys_read(fresh_topics, topic) == sorted(key for key, _ in sent)
     passed = [each.getMessage() for each in caplog.records if "nobody can read" in each.getMessage()]
-    assert len(passed) == 4 * len(ENDLESS)
+    assert len(passed) == 4 * len(ENDLESS) + 1
     ranges = find_log(fresh_topics, topic)
     assert find_offsets(fresh_topics, topic, ranges, 0) == {number: first for number, (first, _) in ranges.items()}
+    ends = {number: end for number, (_, end) in ranges.items()}
+    assert find_offsets(fresh_topics, topic, ranges, time.time() + 3600, is_end=True) == ends, "nothing is left out"
 
 
 def test_requests_to_forget_are_heeded_behind_what_nobody_can_unpack(

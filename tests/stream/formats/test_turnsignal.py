@@ -95,6 +95,18 @@ def test_a_label_with_one_reading_is_read_and_told(truth: Any, read: dict[str, A
         ({"doc_ids": 1e30}, "truth.doc_ids that cannot be read (expected `array | null`, got `float`) left out"),
         ({"domain": True}, "truth.domain that cannot be read (expected `str | null`, got `bool`) left out"),
         ({"reference": {"a": 1}}, "truth.reference that cannot be read (expected `str | null`, got `object`) left out"),
+        (
+            "{'doc_ids': '\\ud800'}",
+            "truth.doc_ids that cannot be read (expected what can be written as JSON, got UnicodeEncodeError) left out",
+        ),
+        (
+            f"{{'reference': 1{'0' * 400}}}",
+            "truth.reference that cannot be read (expected `str | null`, got `int`) left out",
+        ),
+        (
+            f"{{'doc_ids': [0x{'f' * 4_000}]}}",
+            "truth.doc_ids that cannot be read (expected `str`, got `int`) left out",
+        ),
     ],
 )
 def test_a_label_that_has_no_obvious_reading_is_left_out_of_its_turn_and_told(truth: Any, told: str) -> None:
