@@ -361,6 +361,23 @@ def test_what_differs_between_platforms_only_is_not_called_worse_when_traffic_mo
     assert free["why"] == "within platforms; slack has 80% of the conversations, 20% before"
 
 
+def test_what_is_worse_in_each_of_many_languages_is_worse_although_one_of_them_grew() -> None:
+    codes = ["en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "fi", "no", "pl", "cs", "sk", "hu", "ro", "bg", "el"]
+    found = Quality(SCORERS)
+    for at, (version, clarified) in enumerate((("v1", 0.1), ("v2", 0.6))):
+        for code in codes:
+            count = 400 if (version, code) == ("v2", "en") else 60
+            for i in range(count):
+                release, first = ("support", version), 10_000.0 * at + i
+                part = values(0.9, float(i < clarified * count))
+                known = (release, "resolved", first, first, first, False, 3, {release: part}, first)
+                opening = first_answer("web", f"{code} {version} {i}" * 40)
+                found.add(ConversationScores(*known, first_answer=opening, language=code))
+    found.finish()
+    free = compared(found)["clarification_free"]
+    assert (free["verdict"], "within languages, too" in str(free["why"])) == (WORSE, True)
+
+
 @pytest.mark.parametrize(
     ("names", "verdict", "why"), [(8, WORSE, "within platforms, too"), (100, CHANGED, "too few on both sides to tell")]
 )
