@@ -72,9 +72,8 @@ def produce(
     With --resume, a run that ended in whatever way, kill -9 among them, is taken up again: each record carries its
     number in a header, by which what was sent since the last note is found on the topic. That takes the right to read
     it; where it may not be read, was made anew or has dropped records since, a line says how many may come twice. A run
-    that was done sends nothing more. Lines that no worker could take in go to the reject
-    file, with their number and the reason; the rest goes on. Ends with 1 when no line could be read, or more than
-    --max-rejected.
+    that was done sends nothing more. Lines that no worker could take in go to the reject file, with their number and
+    the reason; the rest goes on. Ends with 1 when no line could be read, or more than --max-rejected.
     """
     import time
 

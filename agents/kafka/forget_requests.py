@@ -38,7 +38,7 @@ class ForgetRequests:
         self._consumer: Consumer | None = None
         self._lock = threading.Lock()
         self._reached: dict[int, int] = {}  # partition → offset behind the last request that was read
-        self._waiting: dict[int, int] = {}  # what of it was behind the partition's end at the last look
+        self._waiting: dict[int, int] = {}  # what of it stood before the partition's end at the last look
         self._looked_at = 0.0
 
     def read_all(self) -> list[RequestRead]:

@@ -7,7 +7,8 @@ over, with a line in the log. All that is sound is left to librdkafka.
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Any, NamedTuple
 
 from aiokafka.client import AIOKafkaClient
@@ -34,19 +35,11 @@ _SHOWN = 200  #: characters of what was wrong with a batch
 class UnpackedMessage(NamedTuple):
     """A record, with what is asked of confluent_kafka's messages."""
 
-    name: str
     number: int
-    at: int
-    key_bytes: bytes | None
-    value_bytes: bytes | None
-    milliseconds: int
+    record: Any
 
     def error(self) -> None:
         """Return nothing: it is a record."""
-
-    def topic(self) -> str:
-        """Return the topic's name."""
-        return self.name
 
     def partition(self) -> int:
         """Return the partition's number."""
@@ -54,22 +47,24 @@ class UnpackedMessage(NamedTuple):
 
     def offset(self) -> int:
         """Return where it stands."""
-        return self.at
+        return int(self.record.offset)
 
     def key(self) -> bytes | None:
         """Return the key."""
-        return self.key_bytes
+        key: bytes | None = self.record.key
+        return key
 
     def value(self) -> bytes | None:
         """Return the value."""
-        return self.value_bytes
+        value: bytes | None = self.record.value
+        return value
 
     def headers(self) -> None:
         """Return nothing: headers are not unpacked."""
 
     def timestamp(self) -> tuple[int, int]:
         """Return what kind of time it has, and the time in milliseconds since 1970."""
-        return TIMESTAMP_CREATE_TIME, self.milliseconds
+        return TIMESTAMP_CREATE_TIME, self.record.timestamp
 
 
 def pass_damage(
@@ -77,67 +72,59 @@ def pass_damage(
 ) -> tuple[list[UnpackedMessage], int]:
     """Read the batches from an offset on that cannot be unpacked whole; return what can be read of them, and their end.
 
-    committed: leave out what is of a transaction that was aborted; sound: take one batch that can be, too, in case that
-    librdkafka sees it otherwise. Where the first batch is sound, or the broker does not answer, the end is the offset
-    itself: headers are not unpacked, so nothing else is read here.
+    No more than one fetch brings. committed: leave out what is of a transaction that was aborted; sound: take one batch
+    that can be unpacked, too, in case that librdkafka sees it otherwise. Where the first batch is sound, or the broker
+    does not answer, the end is the offset itself: headers are not unpacked, so nothing else is read here.
     """
+    return asyncio.run(_pass_damage(settings, TopicPartition(topic, number), at, committed=committed, sound=sound))
+
+
+async def _pass_damage(
+    settings: Settings, place: TopicPartition, at: int, *, committed: bool, sound: bool
+) -> tuple[list[UnpackedMessage], int]:
     messages: list[UnpackedMessage] = []
-    place, unpacking = TopicPartition(topic, number), Bounds(settings.max_batch_bytes)
-    with asyncio.Runner() as runner:
-        try:
-            client = runner.run(_connect(settings, topic))
-        except (KafkaError, OSError):
-            return messages, at
-        try:
-            attempts = _ATTEMPTS
-            while attempts:
-                attempts -= 1
-                batches, aborted = runner.run(_fetch(client, place, at, unpacking, committed=committed))
-                while batches.has_next():
-                    batch = batches.next_batch()
-                    try:
+    begin, unpacking = at, Bounds(settings.max_batch_bytes)
+    with suppress(KafkaError, OSError):  # what was read until then counts
+        async with _connected(settings, place.topic) as client:
+            for _ in range(_ATTEMPTS):
+                batches, aborted = await _fetch(client, place, at, unpacking, committed=committed)
+                with suppress(EnoughError):  # bytes may have been hurt on their way: they are fetched once more
+                    while (batch := batches.next_batch()) is not None:
                         records = [] if batch.is_control_batch else list(batch)
-                    except EnoughError:
-                        break  # its bytes may have been hurt on their way: fetched once more
-                    if batch.next_offset <= at:
-                        continue
-                    damage = [record for record in records if isinstance(record, Undecodable)]
-                    if records and not damage and not sound:
-                        return messages, at
-                    sound = sound and bool(damage)
-                    for record in damage:
-                        _say(topic, number, record)
-                    if not _is_aborted(batch, aborted):
-                        messages += _messages(topic, number, records, at)
-                    at, attempts = batch.next_offset, _ATTEMPTS
-        except (KafkaError, OSError):
-            pass  # what was read until here counts
-        finally:
-            runner.run(client.close())
+                        if batch.next_offset <= at:
+                            continue
+                        damage = [record for record in records if isinstance(record, Undecodable)]
+                        if records and not damage and not sound:
+                            return messages, at
+                        sound = sound and bool(damage)
+                        for record in damage:
+                            _say(place, record)
+                        if not _is_aborted(batch, aborted):
+                            messages += _messages(place.partition, records, at)
+                        at = batch.next_offset
+                if at > begin:
+                    break
     return messages, at
 
 
-def _messages(topic: str, number: int, records: list[Any], at: int) -> list[UnpackedMessage]:
-    return [
-        UnpackedMessage(topic, number, record.offset, record.key, record.value, record.timestamp)
-        for record in records
-        if not isinstance(record, Undecodable) and record.offset >= at
-    ]
+def _messages(number: int, records: list[Any], at: int) -> list[UnpackedMessage]:
+    readable = [record for record in records if not isinstance(record, Undecodable)]
+    return [UnpackedMessage(number, record) for record in readable if record.offset >= at]
 
 
 def _is_aborted(batch: Any, aborted: Mapping[int, int]) -> bool:
     return bool(batch.is_transactional and batch.base_offset >= aborted.get(batch.producer_id, batch.next_offset))
 
 
-async def _connect(settings: Settings, topic: str) -> AIOKafkaClient:
+@asynccontextmanager
+async def _connected(settings: Settings, topic: str) -> AsyncIterator[AIOKafkaClient]:
     client = AIOKafkaClient(client_id=settings.prefix, **settings.aiokafka())
     try:
         await client.bootstrap()
         await client.set_topics([topic])
-    except BaseException:
+        yield client
+    finally:
         await client.close()
-        raise
-    return client
 
 
 async def _fetch(
@@ -155,11 +142,11 @@ async def _fetch(
     return RecordBatches(more[-1], unpacking), dict(aborted or ()) if committed else {}
 
 
-def _say(topic: str, number: int, record: Undecodable) -> None:
+def _say(place: TopicPartition, record: Undecodable) -> None:
     logger.warning(
         "%s-%d, offsets %d to %d: passed over, as nobody can read them: %s",
-        topic,
-        number,
+        place.topic,
+        place.partition,
         record.first,
         record.offset,
         one_line(record.detail, _SHOWN),

@@ -338,12 +338,12 @@ def restore(value: bytes) -> Conversation:
     except _UNDECODABLE as error:  # of another layout, most likely, and then its version says so
         _read_head(value)
         raise _unreadable(value, error) from None
+    if state.version > VERSION:
+        raise SchemaError.newer("conversation", VERSION, state.version)
     _check_times(value, state.due, state.clock, state.first, state.last)
     if value[:2] == _JUDGED:
         return state
     if state.version != _UNJUDGED:
-        if state.version > VERSION:
-            raise SchemaError.newer("conversation", VERSION, state.version)
         if state.version == _UNPACKED and state.judged is not None:
             state.judged.tidy()
         state.version = _UNJUDGED if state.judged is None else VERSION
@@ -411,10 +411,10 @@ def _read_head(value: bytes) -> _StateHead:
     return head
 
 
-def _check_times(value: bytes, due: float, *times: float) -> None:
+def _check_times(value: bytes, due: float, clock: float, first: float = 0.0, last: float = 0.0) -> None:
     """Refuse what is no number, and times that never come: no record has either."""
-    if not (-inf < due < 2 * LATEST and all(time <= LATEST for time in times)):
-        raise _unreadable(value, ValueError(f"no time is {due}, or one of {times}"))
+    if not (-inf < due < 2 * LATEST and clock <= LATEST and first <= LATEST and last <= LATEST):
+        raise _unreadable(value, ValueError(f"no time is {due}, or one of {(clock, first, last)}"))
 
 
 def _unreadable(value: bytes, error: Exception) -> UnreadableStateError:

@@ -33,6 +33,7 @@ from turnsignal.stream.reports.release_totals import (
     READABLE,
     UNANSWERED,
     WAITING,
+    Parts,
     ReleaseTotals,
     parts_of_both,
 )
@@ -307,9 +308,10 @@ class ReleasePair:
         strangers name them, and a few of them do not speak for the others.
         """
         platform, language = parts != LANGUAGES, parts != PLATFORMS
-        if platform and not self._platforms_speak_for_all():
+        by_platform = parts_of_both(self.before, self.after, platform=True, language=False) if platform else {}
+        if platform and not self._speak_for_all(by_platform):
             return {}
-        common = parts_of_both(self.before, self.after, platform=platform, language=language)
+        common = parts_of_both(self.before, self.after, platform=platform, language=True) if language else by_platform
         pairs = (
             (self._reader.read(new, FEWEST), self._reader.read(old, FEWEST), new.users.overlap(old.users))
             for old, new in common.values()
@@ -318,13 +320,12 @@ class ReleasePair:
         placed = parts == LANGUAGES or (self.before.placed and self.after.placed)
         return within_parts(pairs, set() if placed else {UNANSWERED})
 
-    def _platforms_speak_for_all(self) -> bool:
+    def _speak_for_all(self, by_platform: Parts) -> bool:
         """Say whether most conversations on platforms that both have enough of are on some that are kept apart."""
         counts = [self.before.first_answers.platforms, self.after.first_answers.platforms]
         names = [name for name in counts[0] if name and min(of[name] for of in counts) >= FEWEST]
         shared = [sum(of[name] for name in names) for of in counts]
-        common = parts_of_both(self.before, self.after, platform=True, language=False)
-        kept = [sides for (name, _), sides in common.items() if name != OTHER_PLATFORMS]
+        kept = [sides for (name, _), sides in by_platform.items() if name != OTHER_PLATFORMS]
         sizes = [[of.outcomes.total() for of in sides] for sides in kept]
         compared = [sum(size[side] for size in sizes if min(size) >= FEWEST) for side in (0, 1)]
         return all(few >= _MOST_OF_BOTH * of for few, of in zip(compared, shared, strict=True))

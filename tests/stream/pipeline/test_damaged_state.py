@@ -5,7 +5,7 @@ import pytest
 
 from turnsignal.stream.conversations.clock import Moment
 from turnsignal.stream.conversations.state import Conversation, restore, restore_judged
-from turnsignal.stream.errors import UnreadableStateError
+from turnsignal.stream.errors import SchemaError, UnreadableStateError
 from turnsignal.stream.pipeline.processor import PartitionProcessor, check_entry
 from turnsignal.stream.suite import Suite
 from turnsignal.stream.testing import T0, Played, reply, user
@@ -100,3 +100,11 @@ def test_stream_time_that_lies_ahead_closes_nothing_and_spreads_to_no_other_conv
     batch = processor.process([user("u2", 5).record(9)], 8.0)
     assert {b"c"} == batch.changes.keys(), "nothing was due"
     assert restore(batch.changes[b"c"] or b"").clock == T0 + 5
+
+
+def test_what_a_newer_version_wrote_is_no_damage_whatever_its_times_say() -> None:
+    newer = Conversation(version=99, due=1.7e12, clock=1.7e12).snapshot()  # milliseconds, as that one may have them
+    for read in (restore, lambda value: check_entry(b"c", value)):
+        with pytest.raises(SchemaError, match="a newer turnsignal wrote it") as caught:
+            read(newer)
+        assert not isinstance(caught.value, UnreadableStateError)
