@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from turnsignal.stream.pipeline.release_times import with_release
 from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, Unscored
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
-from turnsignal.stream.reports.release_figures import BOTH, LANGUAGES, PLATFORMS, WITHIN, ranked_figures
+from turnsignal.stream.reports.release_figures import LANGUAGES, PLATFORMS, WITHIN, ranked_figures
 from turnsignal.stream.reports.release_order import BY_CONVERSATIONS, BY_NAME
 from turnsignal.stream.reports.release_totals import MAX_RELEASES, OTHER_RELEASES
 from turnsignal.stream.reports.review import instructions
@@ -52,7 +52,6 @@ _MAY_BE_MISSED = "so complaints may be missed (`turnsignal judge` reads those)"
 _A_QUARTER_MORE = 1.25  #: the smallest ratio that is named
 _NEARLY_NOTHING = 1e-6
 _SEEN = 3.08 / 1.96  #: halves of a 95 % interval, from which on a change is seen in 4 of 5 recordings
-_ONE = {PLATFORMS: "platform", LANGUAGES: "language", BOTH: "language on a platform"}
 _NUMBERS = {2: "both", 3: "all three", 4: "all four", 5: "all five", 6: "all six"}
 #: theme, claim and the way in which the theme moved → the differences behind one sentence
 _Moved = dict[tuple[Theme, str, int], list[dict[str, Any]]]
@@ -278,7 +277,8 @@ def _shifts(summary: Mapping[str, Any]) -> Iterator[Finding]:
         if shifted := row.get("shifted"):
             parts = row.get("moved", PLATFORMS)
             alike = any(_within(delta) for delta in row["deltas"].values())
-            how = f"releases are compared within {parts}" if alike else f"no {_ONE[parts]} has enough of both releases"
+            few = f"too few conversations are in {parts} that both releases have enough of"
+            how = f"releases are compared within {parts}" if alike else few
             release = with_release("with", row["after"] or "what has no version")
             yield Finding("note", f"{release}{_of(row['assistant'])}, traffic moved: {shifted}; {how}")
 
