@@ -4,7 +4,6 @@ Kubernetes describes every Service to every pod beside it: a Service named turns
 variables with our prefix there. Only name and value together tell them from a setting that somebody mistyped.
 """
 
-import difflib
 import ipaddress
 import os
 import re
@@ -12,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from urllib.parse import SplitResult, urlsplit
 
 from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.text.misspelt import hint
 
 PREFIX = "TURNSIGNAL_"
 SECRETS = ("PASSWORD", "SECRET", "NOTIFY")  #: how the names of variables end whose values are not to be shown
@@ -122,9 +122,7 @@ def judge_variable(endpoint: str, what: str) -> str:
 
 
 def _refuse(name: str, known: Collection[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
-    return f"{name}: expected a variable that turnsignal knows, got this one; {hint}"
+    return f"{name}: expected a variable that turnsignal knows, got this one; {hint(name, known)}"
 
 
 def read_secret(name: str, path: str) -> str:

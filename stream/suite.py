@@ -7,7 +7,6 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path, PurePath
@@ -37,6 +36,7 @@ from turnsignal.stream.measures.protocol import Measure
 from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.statistics.directions import PRIMARIES
+from turnsignal.stream.text.misspelt import hint
 from turnsignal.stream.text.toml import parse_toml
 
 #: parts that move no score; a verdict carries its judge's own digest
@@ -386,9 +386,8 @@ def parse_suite(text: str, origin: str = "suite") -> Suite:
         first = error.errors(include_url=False)[0]
         if first["type"] == "extra_forbidden":
             key = ".".join(str(part) for part in first["loc"])
-            near = get_close_matches(key, Suite.model_fields, n=1) if len(first["loc"]) == 1 else []
-            hint = f"did you mean {near[0]}?" if near else "run `turnsignal suite show` for the keys there are"
-            msg = f"{origin}: unknown key {key}; {hint}"
+            keys, otherwise = Suite.model_fields, "run `turnsignal suite show` for the keys there are"
+            msg = f"{origin}: unknown key {key}; {hint(key, keys if len(first['loc']) == 1 else (), otherwise)}"
         else:
             msg = f"{origin}: {describe_first_error(error, 'suite')}"
         raise ConfigError(" ".join(msg.splitlines())) from None

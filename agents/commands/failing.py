@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Collection, Iterable, Mapping
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from turnsignal.agents.process.exits import EXIT_TOO_FEW, EXIT_WORSE
+from turnsignal.stream.text.misspelt import nearest
 
 if TYPE_CHECKING:
     from turnsignal.stream.suite import Suite
@@ -46,7 +46,7 @@ def refuse_misspelt(text: str | None, suite: "Suite") -> None:
     possible = {*Quality(scorer_names(suite)).figures, *PRIMARIES, *DIRECTIONS, *_ANY}
     folded = {name.casefold(): name for name in possible}
     for name in filter(None, map(str.strip, (text or "").split(","))):
-        near = get_close_matches(name.casefold(), folded, n=1, cutoff=_LIKE)
+        near = nearest(name.casefold(), folded, like=_LIKE)
         if name not in possible and near:
             msg = f"{FAIL_IF_WORSE}: no score is called {name!r}; did you mean {folded[near[0]]}?"
             raise click.UsageError(msg)

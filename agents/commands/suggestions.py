@@ -1,11 +1,10 @@
 """Suggestions: what may be meant by a command that there is not."""
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 import click
 
-_LIKE = 0.6  #: how alike two words must be, 0 to 1
+from turnsignal.stream.text.misspelt import nearest
 
 
 class SuggestingGroup(click.Group):
@@ -32,7 +31,7 @@ def suggest(group: click.Group, typed: str) -> list[str]:
     ['replay']
     """
     names = dict(_names(group))
-    near = get_close_matches(typed.lower(), names, n=3, cutoff=_LIKE)
+    near = nearest(typed.lower(), names, 3)
     return [path for word in near for path in names[word]][:3]
 
 

@@ -5,7 +5,6 @@ Hoffer: specific instructions, each pass or fail, are what a prompt engineer can
 
 from collections.abc import Sequence
 from dataclasses import MISSING, Field, fields
-from difflib import get_close_matches
 from types import ModuleType
 from typing import Any, cast, get_type_hints
 
@@ -30,6 +29,7 @@ from turnsignal.stream.checks.loose import PREFIX, Loose
 from turnsignal.stream.checks.protocol import Check, CheckResult, Result
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.names import Value, parse_name
+from turnsignal.stream.text.misspelt import got
 
 #: A file for each family; every class in it that names its `family` is a check.
 _FILES: tuple[ModuleType, ...] = (
@@ -97,9 +97,7 @@ def _parse(name: str) -> InstructionCheck:
     known_families = CHECKS | USERS
     chosen = known_families.get(family)
     if chosen is None:
-        near = get_close_matches(family, known_families, 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        msg = f"expected one of the checks {', '.join(known_families)}; got {family!r}{hint}"
+        msg = f"expected one of the checks {', '.join(known_families)}; {got(family, known_families)}"
         raise ConfigError(msg)
     if cutoff is not None:
         msg = f"{family}: a check has no cutoff; got @{cutoff} in {name!r}"

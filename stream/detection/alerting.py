@@ -1,7 +1,6 @@
 """Alerting: what a suite says of alerts, `[alerts]`; it moves no score, and is in no fingerprint."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -18,6 +17,7 @@ from turnsignal.stream.records.scores import (
     ROUTING,
 )
 from turnsignal.stream.statistics.directions import VOTE, WASTED
+from turnsignal.stream.text.misspelt import hint
 
 #: scorers of every suite, beside its measures and checks
 FIXED = (
@@ -56,9 +56,8 @@ class AlertPart(BaseModel):
         for key, names in named:
             for name in names:
                 if name not in known and _JUDGED not in name:
-                    near = get_close_matches(name, known, 1)
-                    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
-                    msg = f"expected alerts.{key} to name scorers of this suite; got {name[:80]!r}; {hint}"
+                    expected = f"expected alerts.{key} to name scorers of this suite"
+                    msg = f"{expected}; got {name[:80]!r}; {hint(name, known)}"
                     raise ValueError(msg)
         for name in budgets:
             if name in _NEVER_BAD or _JUDGED in name:

@@ -3,7 +3,6 @@
 A name is an identity, as everywhere: `answer_relevancy(form=four,temperature=0.1)`.
 """
 
-import difflib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from turnsignal.stream.judging.rubric import (
     RubricText,
 )
 from turnsignal.stream.names import Value, parse_name, write_name
+from turnsignal.stream.text.misspelt import got, hint
 from turnsignal.stream.text.toml import parse_toml
 
 BUILT_IN = (
@@ -97,7 +97,8 @@ def choose_rubric(name: str, own: Mapping[str, Rubric] | None = None) -> ChosenR
     family, params, cutoff = parse_name(name)
     if cutoff is not None or ((own is None or family not in own) and family not in BUILT_IN):
         known = sorted({*BUILT_IN, *(own or ())})
-        msg = f"expected a rubric's name, {_hint(family, known)}, or the path of one (.toml); got {name!r}"
+        expected = f"expected a rubric's name, one of {', '.join(known)}, or the path of one (.toml)"
+        msg = f"{expected}; {got(name, known)}"
         raise ConfigError(msg)
     rubric = own[family] if own and family in own else _built_in(family)
     form = params.pop("form", None)
@@ -156,16 +157,6 @@ def _describe(error: ValidationError) -> str:
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "literal_error":
         options = first["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")
-        return f"{key}: expected {_hint(str(first['input']), options)}; got {str(first['input'])[:80]!r}"
+        return f"{key}: expected one of {', '.join(options)}; {got(str(first['input']), options)}"
     keys = sorted({name for part in (Rubric, *_PARTS) for name in part.model_fields})
-    return f"unknown key {key}: expected {_hint(str(first['loc'][-1]), keys)}"
-
-
-def _hint(word: str, known: list[str]) -> str:
-    """Return the names that could have been meant, the nearest one first if one is near.
-
-    >>> _hint("grounded", ["follow_up", "groundedness"])
-    'groundedness (did you mean that?)'
-    """
-    near = difflib.get_close_matches(word, known, n=1)
-    return f"{near[0]} (did you mean that?)" if near else f"one of {', '.join(known)}"
+    return f"unknown key {key}; {hint(str(first['loc'][-1]), keys)}"

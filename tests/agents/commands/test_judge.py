@@ -212,7 +212,7 @@ def test_a_budget_that_is_used_up_leaves_the_rest_unscored(turns: Path) -> None:
     ("arguments", "complaint"),
     [
         (("--rubric", "groundednes"), "expected who answers for groundednes"),
-        (("--rubric", "groundednes", "--model", "x"), "groundedness (did you mean that?)"),
+        (("--rubric", "groundednes", "--model", "x"), "did you mean groundedness?"),
         (("--rubric", "task_utility", "--model", "Nope:x"), "expected MODEL or ENDPOINT:MODEL"),
         (("--rubric", "task_utility", "--model", "lab:x"), "TURNSIGNAL_JUDGE_LAB_URL"),
         (("--rubric", "task_utility", "--model", "dear"), "TURNSIGNAL_JUDGE_OPENAI_KEY"),

@@ -54,7 +54,7 @@ def test_judges_stand_in_the_suite_and_not_in_its_fingerprint() -> None:
     [
         (
             'rubric = "groundednes"\nmodel = "x"',
-            "judges.0.rubric: expected a rubric's name, groundedness (did you mean that?)",
+            "got 'groundednes'; did you mean groundedness?",
         ),
         ('rubric = "groundedness"', "judges.0.model: Field required"),
         ('rubric = "groundedness"\nmodel = "Big:x"', "judges.0.model: expected MODEL or ENDPOINT:MODEL"),

@@ -80,8 +80,8 @@ def test_a_rubric_of_a_user_is_a_file_and_no_code() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ('stage = "response"', 'stage = "respons"', "stage: expected response (did you mean that?); got 'respons'"),
-        ('question = "', 'qestion = "', "unknown key qestion: expected question (did you mean that?)"),
+        ('stage = "response"', 'stage = "respons"', "got 'respons'; did you mean response?"),
+        ('question = "', 'qestion = "', "unknown key qestion; did you mean question?"),
         ("value = 1.0", "value = 2.0", "labels.0.value: Input should be less than or equal to 1, got '2.0'"),
         ("value = 1.0", "value = 0.0", "expected labels of two values at least, got 0 for all of them"),
         ('name = "curt"', 'name = "friendly"', "expected labels of different names, got friendly, friendly"),
@@ -128,7 +128,7 @@ def test_an_example_whose_reply_does_not_fit_its_rubric_is_refused() -> None:
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [
-        ("groundednes", "expected a rubric's name, groundedness (did you mean that?)"),
+        ("groundednes", "got 'groundednes'; did you mean groundedness?"),
         ("answer_relevancy(form=five)", "form: expected one of four; got 'five'"),
         ("follow_up(form=four)", "expected none, as it has no forms"),
         ("groundedness(temperature=1)", "got 'temperature'"),
