@@ -12,15 +12,15 @@ class App(NamedTuple):
 
     factory: `module:function` that makes it of settings and a suite, imported by whoever runs it alone; entry:
     `module:function` that reads one entry of its state, key and value; port: its pages are so many ports above
-    TURNSIGNAL_METRICS_PORT; for_judges: whether only suites with judges need it; alone: how the environment variables
-    begin that no other app needs, "" where it has none of its own.
+    TURNSIGNAL_METRICS_PORT; for_judges: whether only suites with judges need it; own_variables: how the
+    environment variables begin that no other app needs, "" where it has none.
     """
 
     factory: str
     entry: str
     port: int
     for_judges: bool = False
-    alone: str = ""
+    own_variables: str = ""
 
     def load(self) -> Callable[[Any, Any], Any]:
         """Import the factory."""
@@ -41,20 +41,20 @@ APPS: Mapping[str, App] = {
         "turnsignal.agents.score:make_score_app",
         "turnsignal.stream.pipeline.processor:check_entry",
         port=0,
-        alone="TURNSIGNAL_EXEMPLAR_SECRET",
+        own_variables="TURNSIGNAL_EXEMPLAR_SECRET",
     ),
     "judge": App(
         "turnsignal.agents.judge:make_judge_app",
         "turnsignal.stream.pipeline.docket_processor:check_entry",
         port=2,
         for_judges=True,
-        alone="TURNSIGNAL_JUDGE_",
+        own_variables="TURNSIGNAL_JUDGE_",
     ),
     "watch": App(
         "turnsignal.agents.watch:make_watch_app",
         "turnsignal.stream.pipeline.series:check_entry",
         port=1,
-        alone="TURNSIGNAL_NOTIFY",
+        own_variables="TURNSIGNAL_NOTIFY",
     ),
 }
 
@@ -73,7 +73,7 @@ def environment_of(name: str, env: Mapping[str, str]) -> dict[str, str]:
     >>> environment_of("score", {"PATH": "/bin", "TURNSIGNAL_NOTIFY": "https://hooks.example/T0"})
     {'PATH': '/bin'}
     """
-    others = tuple(app.alone for other, app in APPS.items() if other != name and app.alone)
+    others = tuple(app.own_variables for other, app in APPS.items() if other != name and app.own_variables)
     return {variable: value for variable, value in env.items() if not variable.startswith(others)}
 
 

@@ -71,7 +71,7 @@ _AIOKAFKA = {
 }
 
 
-class PassingError(ConfigError):
+class ConfigChangedError(ConfigError):
     """Say of something outside that it is wrong by now under a worker that worked: it ends, and is started again."""
 
 
@@ -125,7 +125,7 @@ def end_over(error: BaseException, doing: str) -> NoReturn:
 
     doing: what the process was doing, for the log.
     """
-    if isinstance(error, PassingError):
+    if isinstance(error, ConfigChangedError):
         give_up(error)
     refusal = explain_refusal(error)
     if refusal is not None:

@@ -333,7 +333,7 @@ class BatchWork:
         self.buffer.put_back(task.number, attempt.batch.records)
 
     async def learn_limits(self) -> None:
-        """Ask again how large a record may be; raises PassingError where a topic takes too little by now."""
+        """Ask again how large a record may be; raises ConfigChangedError where a topic takes too little by now."""
         await self._steps.run(self.limits.learn)
 
     def _set_aside(self, attempt: BatchAttempt) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
-from turnsignal.agents.kafka.refusals import PassingError
+from turnsignal.agents.kafka.refusals import ConfigChangedError
 from turnsignal.stream.errors import ConfigError, Reason
 from turnsignal.stream.judging.exchanges import fit
 from turnsignal.stream.pipeline.batch_result import BatchResult
@@ -52,13 +52,13 @@ class RecordLimits:
     def learn(self) -> None:
         """Ask the broker; blocks.
 
-        Raises PassingError where one that is written takes too little by now; what was learned before holds on.
+        Raises ConfigChangedError where one that is written takes too little by now; what was learned before holds on.
         """
         sizes = record_limits(self._connection, self._topics)
         try:
             check_sizes({topic: size for topic, size in sizes.items() if topic in self._written})
         except ConfigError as error:
-            raise PassingError(str(error)) from None
+            raise ConfigChangedError(str(error)) from None
         if any(self.sizes.get(topic) != size for topic, size in sizes.items()):
             self.sizes |= sizes
             self.revision += 1

@@ -29,7 +29,7 @@ _AT_ONCE = 10_000  #: records on their way, of the 100,000 that a producer holds
 _Record = tuple[int, bytes, bytes | None, list[tuple[str, bytes]] | None]
 
 
-class BadEntry(NamedTuple):
+class UnreadableEntry(NamedTuple):
     """An entry of the state that is not read: the partition and key where it stands, and what is wrong with it."""
 
     partition: int
@@ -40,9 +40,9 @@ class BadEntry(NamedTuple):
 class DroppedEntries(NamedTuple):
     """What became of entries that are not read. damaged, newer: those that were left."""
 
-    dropped: list[BadEntry]
-    damaged: list[BadEntry]
-    newer: list[BadEntry]
+    dropped: list[UnreadableEntry]
+    damaged: list[UnreadableEntry]
+    newer: list[UnreadableEntry]
 
 
 class Repaired(NamedTuple):
@@ -124,7 +124,9 @@ def drop_unreadable(settings: Settings, app: str, *, damaged: bool = True, newer
             (unreadable.damaged, damaged, entries.damaged),
             (unreadable.newer, newer, entries.newer),
         ):
-            (entries.dropped if drops else left).extend(BadEntry(number, key, error) for key, error in wrong.items())
+            (entries.dropped if drops else left).extend(
+                UnreadableEntry(number, key, error) for key, error in wrong.items()
+            )
         tombstones: list[_Record] = [(number, entry.key, None, None) for entry in entries.dropped[before:]]
         if tombstones and restored.checkpoint:
             # A dropped entry may have carried the newest one, which compaction takes away with it.

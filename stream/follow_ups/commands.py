@@ -42,12 +42,12 @@ def obeys(response: str, prompt: str) -> bool:
     return acknowledges(response) and _commands(prompt.strip("¿¡ \t\n").casefold())
 
 
-def condoles(response: str, prompt: str) -> bool:
+def regrets_remark(response: str, prompt: str) -> bool:
     """Say whether an answer regrets what its prompt tells of, and passes it on; who asks gets none by that.
 
     >>> sorry = "Sorry, I'll pass it on."
-    >>> condoles(sorry, "This city is so loud"), condoles(sorry, "Where is it?"), condoles(sorry, "I want a refund")
-    (True, False, False)
+    >>> [regrets_remark(sorry, prompt) for prompt in ("This city is so loud", "Where is it?", "I want a refund")]
+    [True, False, False]
     """
     text = prompt.casefold()
     words = opened(text)
@@ -56,9 +56,9 @@ def condoles(response: str, prompt: str) -> bool:
     return WORDS["requesting"].isdisjoint(words_of(text)) and regrets(response)
 
 
-def is_due(response: str, prompt: str) -> bool:
-    """Say whether no more is due than an answer that says nothing: "OK" to a command, or regret to who asks nothing."""
-    return obeys(response, prompt) or condoles(response, prompt)
+def is_enough(response: str, prompt: str) -> bool:
+    """Say whether an answer that says nothing is enough: "OK" to a command, or regret to who asks nothing."""
+    return obeys(response, prompt) or regrets_remark(response, prompt)
 
 
 def _commands(text: str) -> bool:

@@ -220,7 +220,7 @@ class Context:
         return self.failed() and (known or self._echoes(self._exchange.prompt[:HEAD]))
 
     def abandoned(self) -> bool:
-        """Like told, and the response was none."""
+        """Like stating, and the response was none."""
         return self.stating() and self.failed()
 
     def suggestive(self) -> bool:
@@ -319,7 +319,7 @@ class Context:
         return seeks_somebody(self._follow_up[:CLOSING]) and _ANNOUNCED.search(encode(self._follow_up)) is None
 
     def remote(self) -> bool:
-        """Like told (`stating`), and no word points at the answer or at what became of it ("it", "still", "tried")."""
+        """Like stating, and no word points at the answer or at what became of it ("it", "still", "tried")."""
         return self.stating() and _NEARBY.isdisjoint(words_of(self._follow_up))
 
     def stated(self) -> bool:
@@ -554,7 +554,7 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "righted": Context.righted,
     "unopposed": Context.unopposed,
     "settled": Context.settled,
-    "told": Context.stating,
+    "stating": Context.stating,
     "telling": Context.telling,
     "remote": Context.remote,
     "stated": Context.stated,

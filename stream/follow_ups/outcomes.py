@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn, exchange, last_answer
 from turnsignal.stream.conversations.state import Conversation
-from turnsignal.stream.follow_ups.commands import is_due
+from turnsignal.stream.follow_ups.commands import is_enough
 from turnsignal.stream.follow_ups.failures import acknowledges, ends_idle
 from turnsignal.stream.follow_ups.leaving import takes_leave
 from turnsignal.stream.follow_ups.rules import FollowUpRules
@@ -74,7 +74,7 @@ class Outcomes:
         if last is None or any(turn.role not in (USER, ASSISTANT) for turn in kept[last + 1 :]):
             return False
         is_failing, asked = self._rules.failures.is_failing, kept[:last]
-        failed = is_failing(kept[last].text) and not is_due(kept[last].text, exchange(kept, last, "").prompt)
+        failed = is_failing(kept[last].text) and not is_enough(kept[last].text, exchange(kept, last, "").prompt)
         if not asked or asked[-1].role != USER or (failed and not acknowledges(kept[last].text)):
             return failed
         # What is said to polite words, as "You're welcome!" or "Okay.", is no answer to what was asked before.

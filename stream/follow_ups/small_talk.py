@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.pairing import ASKED, ASSISTANT, TOGETHER, KeptTurn, asked, exchange, last_answer
-from turnsignal.stream.follow_ups.commands import is_due
+from turnsignal.stream.follow_ups.commands import is_enough
 from turnsignal.stream.follow_ups.contexts import CLOSING, encode, expanded
 from turnsignal.stream.follow_ups.failures import acknowledges, ends_idle
 from turnsignal.stream.follow_ups.leaving import leaves_in_words, takes_leave
@@ -103,4 +103,4 @@ def suffices(response: str, kept: Sequence[KeptTurn], rules: FollowUpRules) -> b
         return bool(kept) and (kept[-1].role == ASSISTANT or is_small_talk(kept, rules))
     begin, end = asked(kept, len(kept))
     text = TOGETHER.join([turn.text for turn in kept[begin:end]])
-    return is_due(response, text) or (acknowledges(response) and is_small_talk(kept, rules))
+    return is_enough(response, text) or (acknowledges(response) and is_small_talk(kept, rules))

@@ -11,7 +11,7 @@ import orjson
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.pairing import PendingResponse
 from turnsignal.stream.diagnosis import Diagnosis, diagnose, level
-from turnsignal.stream.follow_ups.commands import is_due
+from turnsignal.stream.follow_ups.commands import is_enough
 from turnsignal.stream.follow_ups.failures import MEANING
 from turnsignal.stream.follow_ups.rules import FollowUp, FollowUpReading
 from turnsignal.stream.pipeline.scoring import DIAGNOSIS, FOLLOW_UPS, Scored
@@ -50,7 +50,7 @@ class FollowUpScorer:
         except Exception:
             return self.leave(Unscored.ERROR, answer), None
         if reading.goes_on and self._rules.failures.is_failing(exchange.response):
-            reading = reading if is_due(exchange.response, exchange.prompt) else _POLITE
+            reading = reading if is_enough(exchange.response, exchange.prompt) else _POLITE
         diagnosis = self._diagnose(answer.relevancy, reading.strict, answer.compliance)
         scored = self._encoded.get((reading, diagnosis.row))
         if scored is None:  # there are some forty readings and 27 rows

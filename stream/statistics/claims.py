@@ -94,7 +94,6 @@ from turnsignal.stream.statistics.traffic_shift import TrafficShift
 _READ = coverage_name(FOLLOW_UP)
 #: No matter of what one of several messages says, while the others say the rest.
 _OF_ALL_PARTS = {*BY_USERS, *WHEREVER, "clarified", ANSWER_SECONDS, LEFTOVERS, SAME_LANGUAGE, VOTE, WITH_DOCUMENTS}
-_NOT_BETTER = "not called better: "
 _FAR_FEWER = 0.1  #: on the scale of documents, by which answers cite half as many
 _CITATIONS = {CITED, DANGLING, "citation.resolves"}  #: no loss where they are written down otherwise
 _MISSING = f"{FAILED} fell, and unanswered not with it: answers may be missing"
@@ -221,11 +220,8 @@ class _Weighing:
         """
         citations = self._deciding.get(CITATIONS)
         cites_less = citations is not None and moved(citations, FALL, _FAR_FEWER)
-        why = "beside far fewer citations per answer" if cites_less else ""
-        for name in OF_FOLLOW_UPS:
-            claim = self.claimed.get(name)
-            if claim is not None and claim.why.startswith(_NOT_BETTER):
-                why = why or claim.why.removeprefix(_NOT_BETTER)
+        withdrawn = (self.claimed[name].not_better for name in OF_FOLLOW_UPS if name in self.claimed)
+        why = "beside far fewer citations per answer" if cites_less else next(filter(None, withdrawn), "")
         for name in OF_FOLLOW_UPS:
             self._take_back(name, why, BETTER)
 

@@ -4,7 +4,7 @@ import pytest
 
 from turnsignal.stream.conversations.pairing import KeptTurn, PendingResponse
 from turnsignal.stream.conversations.state import Conversation
-from turnsignal.stream.follow_ups.commands import is_due, obeys
+from turnsignal.stream.follow_ups.commands import is_enough, obeys
 from turnsignal.stream.follow_ups.outcomes import Outcomes
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 
@@ -80,4 +80,4 @@ _REGRET = "Sorry to hear that. I'll forward this to the team."
     ],
 )
 def test_regret_is_due_to_who_tells_of_something_and_to_nobody_who_wants_something(prompt: str, *, due: bool) -> None:
-    assert is_due(_REGRET, prompt) is due
+    assert is_enough(_REGRET, prompt) is due
