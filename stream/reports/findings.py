@@ -277,7 +277,7 @@ def _shifts(summary: Mapping[str, Any]) -> Iterator[Finding]:
         if shifted := row.get("shifted"):
             parts = row.get("moved", PLATFORMS)
             alike = any(_within(delta) for delta in row["deltas"].values())
-            few = f"too few conversations are in {parts} that both releases have enough of"
+            few = f"too few conversations are in {parts} that can be compared"
             how = f"releases are compared within {parts}" if alike else few
             release = with_release("with", row["after"] or "what has no version")
             yield Finding("note", f"{release}{_of(row['assistant'])}, traffic moved: {shifted}; {how}")

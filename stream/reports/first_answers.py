@@ -242,6 +242,10 @@ class FirstAnswers:
         name, became, was = _most_shifted(self.platforms, before.platforms)
         return f"{name} has {became:.0%} of the conversations, {was:.0%} before" if name else ""
 
+    def shifted_behind(self, before: "FirstAnswers", name: str) -> bool:
+        """Say whether the share of a platform that comes behind one by name is shown to have moved."""
+        return bool(_most_shifted(self.platforms, before.platforms, behind=name)[0])
+
     def asked_otherwise(self, before: "FirstAnswers") -> str:
         """Say which language's share of users moved most, "" where none is shown to have moved."""
         code, became, was = _most_shifted(self.languages, before.languages)
@@ -283,10 +287,14 @@ def _count_as(shares: tuple[float, float], *pair: Estimate) -> list[Estimate]:
     return [one._replace(size=max(1.0, share * one.size)) for share, one in zip(shares, pair, strict=True)]
 
 
-def _most_shifted(counts: Counter[str], before: Counter[str]) -> tuple[str, float, float]:
-    """Return whose share moved most, with both shares; "" where none is shown to have moved."""
-    names, n, earlier = sorted(counts | before), counts.total(), before.total()
-    if len(names) < 2 or not n or not earlier:
+def _most_shifted(counts: Counter[str], before: Counter[str], behind: str = "") -> tuple[str, float, float]:
+    """Return whose share moved most, with both shares; "" where none is shown to have moved.
+
+    behind: look only at names behind this one.
+    """
+    n, earlier = counts.total(), before.total()
+    names = [name for name in sorted(counts | before) if name > behind or not behind]
+    if len(counts | before) < 2 or not names or not n or not earlier:
         return "", 0.0, 0.0
     shares = {name: (rate(counts[name], n), rate(before[name], earlier)) for name in names}
     name = max(names, key=lambda name: round(abs(shares[name][0].value - shares[name][1].value), 6))

@@ -35,6 +35,8 @@ from turnsignal.stream.reports.release_totals import (
     WAITING,
     Parts,
     ReleaseTotals,
+    has_others,
+    others_moved,
     parts_of_both,
 )
 from turnsignal.stream.reports.standardised import FEWEST, within_parts
@@ -321,11 +323,17 @@ class ReleasePair:
         return within_parts(pairs, set() if placed else {UNANSWERED})
 
     def _speak_for_all(self, by_platform: Parts) -> bool:
-        """Say whether most conversations on platforms that both have enough of are on some that are kept apart."""
+        """Say whether most conversations on platforms that both have enough of are on some that are kept apart.
+
+        Traffic that moves among those that are not may be all that a difference is.
+        """
+        if others_moved(self.before, self.after):
+            return False
+        others = OTHER_PLATFORMS if has_others(self.before, self.after) else None
         counts = [self.before.first_answers.platforms, self.after.first_answers.platforms]
         names = [name for name in counts[0] if name and min(of[name] for of in counts) >= FEWEST]
         shared = [sum(of[name] for name in names) for of in counts]
-        kept = [sides for (name, _), sides in by_platform.items() if name != OTHER_PLATFORMS]
+        kept = [sides for (name, _), sides in by_platform.items() if name != others]
         sizes = [[of.outcomes.total() for of in sides] for sides in kept]
         compared = [sum(size[side] for size in sizes if min(size) >= FEWEST) for side in (0, 1)]
         return all(few >= _MOST_OF_BOTH * of for few, of in zip(compared, shared, strict=True))

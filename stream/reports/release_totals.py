@@ -99,7 +99,7 @@ class ReleaseTotals:
     language, which have no strata themselves; unread: outcomes of conversations in languages that rules do not read;
     last: greatest event time of a first answer, or of a first turn that nobody answered; no_answer: conversations whose
     last message got none; users: sums by user; alone, alone_answered: `moments` and `answered` of conversations whose
-    user is not known; platforms, languages: that have strata.
+    user is not known; platforms, languages: that have strata; has_others: whether some platforms count together.
     """
 
     first: float
@@ -117,6 +117,7 @@ class ReleaseTotals:
     no_answer: int = 0
     platforms: set[str] = field(default_factory=set)
     languages: set[str] = field(default_factory=set)
+    has_others: bool = False
     rows: InitVar[int] = MOST_ROWS
     users: UserSums = field(init=False)
     alone: npt.NDArray[np.float64] = field(init=False)
@@ -167,7 +168,7 @@ class ReleaseTotals:
         self.platforms.add(platform)
         if len(self.platforms) <= _MOST_PLATFORMS:
             return platform
-        last = max(self.platforms)
+        last, self.has_others = max(self.platforms), True
         self.platforms.remove(last)
         for where, language in [key for key in self.strata if key[0] == last]:
             self._cell(OTHER_PLATFORMS, language).merge(self.strata.pop((where, language)))
@@ -199,7 +200,7 @@ class ReleaseTotals:
     @property
     def _last_platform(self) -> str | None:
         """The last platform by name that is kept apart, where there are others beyond it."""
-        return max(self.platforms) if any(platform == OTHER_PLATFORMS for platform, _ in self.strata) else None
+        return max(self.platforms) if self.has_others else None
 
     def by(self, *, platform: bool, language: bool, last: str | None = None) -> "dict[tuple[str, str], ReleaseTotals]":
         """Return the totals by platform, by language or by both, without conversations of which that is not known.
@@ -298,6 +299,7 @@ class ReleaseTotals:
         self.unread.update(other.unread)
         self.left_out.update(other.left_out)
         self.seconds.merge(other.seconds)
+        self.has_others |= other.has_others
         self.turns += other.turns
         self.no_answer += other.no_answer
         self.first_answers.merge(other.first_answers)
@@ -314,11 +316,28 @@ Parts = dict[tuple[str, str], tuple[ReleaseTotals, ReleaseTotals]]
 def parts_of_both(before: ReleaseTotals, after: ReleaseTotals, *, platform: bool, language: bool) -> Parts:
     """Return the totals of each part of the traffic that both have, before and after, by its name as in `by`.
 
-    A platform that one of both does not keep apart is among the others of both.
+    A platform that one of both does not keep apart is among the others of both; they are no part where they moved.
     """
-    last = min((name for totals in (before, after) if (name := totals._last_platform) is not None), default=None)
+    last = _last_of_both(before, after) if platform else None
     old, new = (totals.by(platform=platform, language=language, last=last) for totals in (before, after))
-    return {key: (old[key], new[key]) for key in sorted(old.keys() & new.keys())}
+    left_out = OTHER_PLATFORMS if platform and others_moved(before, after) else None
+    return {key: (old[key], new[key]) for key in sorted(old.keys() & new.keys()) if key[0] != left_out}
+
+
+def has_others(before: ReleaseTotals, after: ReleaseTotals) -> bool:
+    """Say whether some platforms of two releases count together, as there are too many."""
+    return before.has_others or after.has_others
+
+
+def others_moved(before: ReleaseTotals, after: ReleaseTotals) -> bool:
+    """Say whether traffic moved among platforms that count together: then they are no part to be compared."""
+    last = _last_of_both(before, after)
+    return last is not None and after.first_answers.shifted_behind(before.first_answers, last)
+
+
+def _last_of_both(before: ReleaseTotals, after: ReleaseTotals) -> str | None:
+    """Return the last platform by name that both keep apart, where there are others beyond it."""
+    return min((name for totals in (before, after) if (name := totals._last_platform) is not None), default=None)
 
 
 def _powers(values: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], list[float]]:

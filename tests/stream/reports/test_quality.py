@@ -8,7 +8,7 @@ import pytest
 
 from turnsignal.stream.reports.first_answers import first_answer
 from turnsignal.stream.reports.quality import Quality
-from turnsignal.stream.reports.release_totals import ConversationScores
+from turnsignal.stream.reports.release_totals import OTHER_PLATFORMS, ConversationScores
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
 from turnsignal.stream.statistics.directions import BETTER, CHANGED, SAME, WORSE
 
@@ -390,6 +390,24 @@ def test_platforms_that_strangers_make_up_hide_nothing(names: int, verdict: str,
     assert free["verdict"] == verdict
     assert why in str(free["why"])
     assert free.get("untold", False) is (verdict == CHANGED), "a build that asks whether it is worse ends with 4"
+
+
+def test_traffic_that_moves_among_platforms_that_count_together_makes_no_release_worse() -> None:
+    """On each platform users clarify as often as before: zz and yy come behind the 64 that are kept apart."""
+    kept = [(version, 10, 300, f"a{n:02}", 0.1) for n in range(64) for version in ("v1", "v2")]
+    moved = [("v1", 40, 300, "zz", 0.7), ("v1", 360, 300, "yy", 0.05)]
+    moved += [("v2", 360, 300, "zz", 0.7), ("v2", 40, 300, "yy", 0.05)]
+    free = compared(first_answers(*kept, *moved))["clarification_free"]
+    assert (free["verdict"], free["untold"]) == (CHANGED, True)
+
+
+def test_a_platform_that_is_called_as_what_counts_together_is_one_like_any_other() -> None:
+    named = [(version, 60, 300, OTHER_PLATFORMS, bad) for version, bad in (("v1", 0.1), ("v2", 0.6))]
+    unnamed = [(version, 60, 300, "", bad) for version, bad in (("v1", 0.1), ("v2", 0.6))]
+    assert compared(first_answers(*named, *unnamed))["clarification_free"]["verdict"] == WORSE
+    beside = [(version, 60, 300, "web", bad) for version, bad in (("v1", 0.1), ("v2", 0.6))]
+    free = compared(first_answers(*named[:1], *beside, *unnamed[1:]))["clarification_free"]
+    assert free["verdict"] == WORSE
 
 
 def test_what_became_worse_within_platforms_is_named_though_the_mean_hides_it() -> None:
