@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
+LONGEST = 36_525 * 86_400.0  #: seconds, a hundred years: from any time on until then there are times to be written
 FOREVER = "forever"  #: a duration without an end, where one may have none
 
 _UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
@@ -42,6 +43,6 @@ def _read_endless(given: object) -> float:
     return math.inf if isinstance(given, str) and given.strip() == FOREVER else read_duration(given)
 
 
-Duration = Annotated[float, BeforeValidator(read_duration), Field(gt=0, allow_inf_nan=False)]
-DurationOrZero = Annotated[float, BeforeValidator(read_duration), Field(ge=0, allow_inf_nan=False)]
+Duration = Annotated[float, BeforeValidator(read_duration), Field(gt=0, le=LONGEST, allow_inf_nan=False)]
+DurationOrZero = Annotated[float, BeforeValidator(read_duration), Field(ge=0, le=LONGEST, allow_inf_nan=False)]
 DurationOrForever = Annotated[float, BeforeValidator(_read_endless), Field(gt=0)]

@@ -10,7 +10,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -73,10 +73,14 @@ def parse_speed(text: str) -> float | None:
 
 
 class Rejects:
-    """The reject file: one JSON line per line that was not sent; made when there is one."""
+    """The reject file: one JSON line per line that was not sent; made when there is one.
+
+    goes_on: an earlier run may have written some lines down, which are not to stand there twice.
+    """
 
     def __init__(self, path: Path, recording: Recording, say: Callable[[str], None], *, goes_on: bool = False) -> None:
         self._goes_on = goes_on
+        self._written = _lines_in(path) if goes_on and path.exists() else frozenset()
         self.counts: Counter[str] = Counter()
         self.path = path
         self._recording = recording
@@ -98,10 +102,11 @@ class Rejects:
     def _write(self, row: dict[str, Any]) -> None:
         reason = row["reason"]
         self.counts[reason] += 1
-        if self._file is None:
-            mode = "ab" if self._goes_on else "wb"
-            self._file = self.path.open(mode, buffering=0)  # a journal may note right away that the line is done
-        self._file.write(orjson.dumps(row) + b"\n")
+        if (row["file"], row["line"]) not in self._written:
+            if self._file is None:
+                mode = "ab" if self._goes_on else "wb"
+                self._file = self.path.open(mode, buffering=0)  # a journal may note right away that the line is done
+            self._file.write(orjson.dumps(row) + b"\n")
         total = self.counts.total()
         if total <= SHOWN or self.counts[reason] == 1:  # the first of each kind, however many there were of others
             self._say(f"{row['file']}, line {row['line']}: rejected, {reason}: {row['detail']}")
@@ -112,6 +117,17 @@ class Rejects:
         """Finish the file."""
         if self._file is not None:
             self._file.close()
+
+
+def _lines_in(path: Path) -> frozenset[tuple[str, int]]:
+    """Return the file and number of each line in a reject file; what a kill has cut off is none."""
+    lines = set()
+    with path.open("rb") as rows:
+        for row in rows:
+            with suppress(orjson.JSONDecodeError, TypeError, KeyError):
+                read = orjson.loads(row)
+                lines.add((read["file"], read["line"]))
+    return frozenset(lines)
 
 
 class Pace:

@@ -10,6 +10,7 @@ from typing import Any, get_type_hints
 
 import msgspec
 
+from turnsignal.stream.formats.answers import NOTHING
 from turnsignal.stream.formats.protocol import Assumed
 from turnsignal.stream.formats.values import nested
 from turnsignal.stream.records.turns import LABELS, Truth
@@ -32,15 +33,16 @@ def read_labels(value: object, assumed: Assumed, separator: str | None = None) -
             assumed["truth that is no object of labels left out"] += 1
         return {}
     if separator is not None and isinstance(ids := labels.get("doc_ids"), str) and not isinstance(nested(ids), list):
-        labels = {**labels, "doc_ids": [part for part in map(str.strip, ids.split(separator)) if part]}
+        labels = {**labels, "doc_ids": [part for part in map(str.strip, ids.split(separator)) if part] or None}
     read = {name: _read_label(name, labels[name], assumed) for name in LABELS if name in labels}
     return {name: label for name, label in read.items() if label is not None}
 
 
 def _read_label(name: str, given: Any, assumed: Assumed) -> Any:
     """Return a label as a turn may carry it; None where there is none, or none that can be read."""
-    if not _problem_of(name, given):
-        return given
+    has_gaps = isinstance(given, list) and any(map(_is_nothing, given))
+    if not has_gaps and not _problem_of(name, given):
+        return None if name in _LISTS and _is_nothing(given) else given
     mended: Assumed = Counter()
     label = _listed(name, nested(given), mended) if name in _LISTS else _as_text(name, given, mended)
     if problem := _problem_of(name, label):
@@ -69,20 +71,25 @@ def _as_text(name: str, given: Any, mended: Assumed) -> Any:
     return str(given)
 
 
+def _is_nothing(given: Any) -> bool:
+    """Say whether a cell or a place of a list holds no name, however that is written."""
+    return given is None or (isinstance(given, str) and given.strip().lower() in NOTHING)
+
+
 def _is_number(given: Any) -> bool:
     return type(given) is int and -_MOST < given < _MOST
 
 
 def _listed(name: str, given: Any, mended: Assumed) -> Any:
     """Return a lone name as a list of one, and numbers as texts; None for a list of nothing but empty places."""
-    if given == "":
+    if _is_nothing(given):
         return None
     if _is_number(given) or (isinstance(given, str) and (name == "chunks" or not _SEVERAL.search(given))):
         mended[f"a lone value as truth.{name} is a list of one"] += 1
         given = [given]
     if not isinstance(given, list):
         return given
-    items = [str(item) if _is_number(item) else item for item in given if item is not None]
+    items = [str(item) if _is_number(item) else item for item in given if not _is_nothing(item)]
     if len(items) < len(given):
         mended[f"empty places in truth.{name} left out"] += 1
     if any(map(_is_number, given)):

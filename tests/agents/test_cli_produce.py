@@ -174,6 +174,25 @@ def test_a_run_that_was_interrupted_goes_on_where_it_was(settings: Settings, tmp
     assert [orjson.loads(row)["reason"] for row in rejects] == ["not_json"]
 
 
+def test_a_rejected_line_that_was_not_noted_as_done_stands_in_the_reject_file_once(
+    settings: Settings, tmp_path: Path
+) -> None:
+    turns, rejects = tmp_path / "turns.jsonl", tmp_path / "rejects.jsonl"
+    turns.write_bytes(b"\n".join([line("c-once", "t1", 1), b"no json", line("c-once", "t2", 2)]) + b"\n")
+    files = (settings, [turns], "turnsignal.turns")
+    how = {"now": NOW, "rejects": rejects, "resume": tmp_path / "notes", "as_is": True}
+
+    def stop(_: str) -> None:  # when it is said that a line was rejected, which is written by then
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        produce_files(*files, **how, say=stop)
+    assert (orjson.loads((tmp_path / "notes").read_bytes())["done"], len(rejects.read_bytes().splitlines())) == (1, 1)
+    done = produce_files(*files, **how)
+    assert (done.skipped, done.sent, done.rejected) == (1, 1, {"not_json": 1})
+    assert len(rejects.read_bytes().splitlines()) == 1
+
+
 def test_what_was_on_its_way_counts_as_not_done(tmp_path: Path) -> None:
     turns = tmp_path / "turns.jsonl"
     turns.write_bytes(b"{}\n")

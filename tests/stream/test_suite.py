@@ -22,6 +22,7 @@ WRONG = {
     "above its range": ("[retrieval]\ngood = 1.5", ["retrieval.good", "1", "1.5"]),
     "no duration": ('[conversations]\nidle = "soon"', ["conversations.idle", "30m", "soon"]),
     "no time at all": ("[conversations]\nidle = 0", ["conversations.idle", "greater than 0", "0"]),
+    "longer than times go": ("[conversations]\nidle = 1e12", ["conversations.idle", "less than or equal to"]),
     "not a number": ("[conversations]\nidle = nan", ["conversations.idle"]),
     "no amount": ("[judging]\nbudget = nan", ["judging.budget", "nan"]),
     "beyond 64 bits": ("[conversations]\nidle = 99999999999999999999", ["64"]),

@@ -64,7 +64,8 @@ def test_documents_may_be_ids_or_have_an_id_by_another_name() -> None:
     [
         ({"doc_ids": "d1"}, {"doc_ids": ["d1"]}, ["a lone value as truth.doc_ids is a list of one"]),
         ({"doc_ids": [1, 2]}, {"doc_ids": ["1", "2"]}, ["numbers in truth.doc_ids are texts"]),
-        ({"doc_ids": ["a", None]}, {"doc_ids": ["a"]}, ["empty places in truth.doc_ids left out"]),
+        ({"doc_ids": ["a", None, " "]}, {"doc_ids": ["a"]}, ["empty places in truth.doc_ids left out"]),
+        ({"doc_ids": " ", "agents": "None", "domain": "tax"}, {"domain": "tax"}, []),
         ({"agents": "x", "doc_ids": [{}]}, {"agents": ["x"]}, None),
         ({"chunks": "So, then."}, {"chunks": ["So, then."]}, ["a lone value as truth.chunks is a list of one"]),
         ({"reference": 5}, {"reference": "5"}, ["a number as truth.reference is a text"]),
