@@ -18,7 +18,7 @@ from turnsignal.stream.follow_ups.closings import (
     ends_asking,
     offers,
 )
-from turnsignal.stream.follow_ups.failures import Failures
+from turnsignal.stream.follow_ups.failures import Failures, asks_back, demands
 from turnsignal.stream.follow_ups.sentences import (
     TABLE,
     WORDS,
@@ -126,11 +126,12 @@ class Context:
     def asked(self) -> bool:
         """The response ended in a question, and not in one that it asks of whatever it answered ("did that help?").
 
-        Nor in "correct?". Of one who comes back the day after, "not yet" says nothing of the answer.
+        Nor in "correct?". "Please paste the log." asks, too. Of one who comes back the day after, "not yet" says
+        nothing of the answer.
         """
         tail = self._end()
         if _ASKED not in tail or _CONFIRM in tail:
-            return False
+            return _ASKED not in tail and demands(self._exchange.response)
         if self.checked():
             return checks_in(self._exchange.response) and self._bides()
         return not (self._comments() and self.parting())
@@ -145,7 +146,8 @@ class Context:
 
     def plain(self) -> bool:
         """The response did not end in a question of any kind, nor in a suggestion."""
-        return "?" not in self._exchange.response[-TAIL:] and _OFFER not in self._end()
+        response = self._exchange.response
+        return "?" not in response[-TAIL:] and _OFFER not in self._end() and not demands(response)
 
     def uninvited(self) -> bool:
         """The response did not ask for changes ("anything else?")."""
@@ -261,7 +263,8 @@ class Context:
         """
         if self._follow_up.endswith("?") or not self.telling() or _DENIED not in self._remarked():
             return False
-        return not (self.asked() and asks_alone(self._exchange.response)) and not self._is_new()
+        response = self._exchange.response
+        return not (self.asked() and (asks_alone(response) or asks_back(response))) and not self._is_new()
 
     def content(self) -> bool:
         """Like closing, and nothing in the follow-up is denied, adverse or negated."""

@@ -23,7 +23,7 @@ from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.follow_ups.addenda import divided, unwrapped, without_footers
 from turnsignal.stream.text.patterns import Patterns, options
 
-VERSION = 11  #: raised when another answer counts as a failure, or as a question; part of the suite's fingerprint
+VERSION = 12  #: raised when another answer counts as a failure, or as a question; part of the suite's fingerprint
 
 #: what an answer that is none may be, for whoever reads that it failed
 MEANING = 'empty, an error, a refusal, handed on, or no more than "OK"'
@@ -34,6 +34,7 @@ _PIECES = 24  #: sentences that are looked at, half of them at the end
 _AWAITED = 10_000  #: answers of which is remembered, until their follow-up comes, whether they are none
 _BRIEF = 24  #: characters that "okay" has at most, in any language and spelling
 _WORDS = 3  #: of which a sentence has at least so many to be an answer beside a failure
+_LAST = 2  #: sentences at the end of an answer of which one may ask for something
 _LEAD = 12  #: words of a sentence that leads over to a question
 _CHOICE = 6  #: words of what may be chosen as the answer to a question
 _AHEAD = 5  #: words of a clause that says something before another of its sentence fails; fewer only lead over
@@ -43,6 +44,10 @@ _BESIDE = re.compile(
     r"|(?<![a-z0-9])'[^']*'(?![a-z0-9])|(?m:^\s*>.*$)"
     r"|\bsorry (?:to hear|for your|about your)[^.!?]*"
     r"|\b(?:can't|cannot) (?:wait|stress|emphasi[sz]e|imagine|help but|thank you|recommend)\b|\bcouldn't agree more"
+)
+#: an error that is shown before it is explained
+_SHOWN_FIRST = re.compile(
+    r"""\W{0,3}?(?:```[^`]*```|`[^`]*`|"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|(?:>[^\n]*\n?)+|\*\*[^*\n]*\*\*)"""
 )
 _SENTENCE = re.compile(r"(?<=[.!?…;:])\s+|\n+|[。！？；]")
 #: where a clause begins that may say the answer; behind "although" it is the one after the comma
@@ -65,8 +70,8 @@ _EXPLAINED = re.compile(
     r"|se (?:o|a|os|as|il|lo|la|i|gli|l'\w+|non|nao|voce|precisa|vuole|tiver|quiser)"
     r"|als (?:de|het|een|u|uw|je|er|dit|dat)"
     r"|chi|wer|quien(?:es)?|quem|ce(?:ux|lles|lui|lle) qui|(?:any ?one|those|people|\w{3,20}s) who|whoever)\b"
-    r"|\W*(?!i\b|we\b)[^.!?]*\b(?:means? (?:that|the|it|your|you|a)|usually means|bedeutet|heisst|significa|signifie"
-    r"|veut dire|quiere decir|vuol dire|betekent|(?:is|are) caused by"
+    r"|\W*(?!i\b|we\b)[^.!?]*\b(?:means? (?:that|the|it|your|you|a|an|\d+)|usually means|bedeutet|heisst|significa"
+    r"|signifie|veut dire|quiere decir|vuol dire|betekent|(?:is|are) caused by"
     r"|(?P<reason>because|weil|porque|parce que|perche|omdat))\b"
 )
 #: categories of punctuation, of spaces and of what is not seen
@@ -128,7 +133,7 @@ class Failures:
             return True
         opening = _plain(text[:_OPENING])
         read = _encode(opening)
-        if len(text) <= _OPENING and (self._whole.match(read) or acknowledges(text)):
+        if len(text) <= _OPENING and (acknowledges(text) or (self._whole.match(read) and not _tells_of_error(opening))):
             return True
         failed = _kinds(opening, read)
         if not failed and len(text) <= _OPENING:
@@ -143,6 +148,19 @@ class Failures:
         return bare is not text and self._is_none(bare)
 
 
+def _tells_of_error(text: str) -> bool:
+    """Say whether an answer that begins as an error goes on about it: it is the user's, and is explained."""
+    shown = _SHOWN_FIRST.match(text)
+    if shown is None:
+        return _explains(text)
+    sentences = _sentences(text[shown.end() :])
+    return any(_explains(one) or (_failure(one) is None and _helps(one)[0]) for one in sentences)
+
+
+def _explains(text: str) -> bool:
+    return bool(_table("beside", "explains").match(_encode(text)))
+
+
 def _without_addenda(text: str) -> str:
     """Leave out what a product puts behind every answer; a note that helps is none of that."""
     bare = without_footers(text)
@@ -154,6 +172,12 @@ def acknowledges(response: str) -> bool:
     """Say whether an answer says no more than "okay"."""
     text = response.strip()
     return len(text) <= _BRIEF and bool(_table("patterns", "acknowledgement").match(_encode(_plain(text))))
+
+
+def praises(response: str) -> bool:
+    """Say whether an answer says no more than "great"."""
+    text = response.strip()
+    return len(text) <= _BRIEF and bool(_table("patterns", "praise").match(_encode(_plain(text))))
 
 
 def regrets(response: str) -> bool:
@@ -200,6 +224,16 @@ def asks_back(response: str) -> bool:
     if len(asking) >= _OPENING or any(len(line.split()) > _CHOICE for line in behind.splitlines()):
         return False
     return all(map(_leads_over, _sentences(_plain(asking + mark))))
+
+
+def demands(response: str) -> bool:
+    """Say whether one of the last sentences of an answer asks for something without a question mark.
+
+    >>> demands("Odd. Please paste the full stack trace."), demands("Please restart the router.")
+    (True, False)
+    """
+    sentences = _sentences(_plain(response.strip()[-_OPENING:]))
+    return any(_table("beside", "requests").match(_encode(sentence)) for sentence in sentences[-_LAST:])
 
 
 def _asks_without_a_mark(text: str) -> bool:

@@ -15,10 +15,11 @@ from turnsignal.stream.follow_ups.failures import acknowledges, ends_idle
 from turnsignal.stream.follow_ups.leaving import takes_leave
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.sentences import opened, tells
+from turnsignal.stream.follow_ups.small_talk import accepts
 from turnsignal.stream.records.scores import ConversationOutcome
 from turnsignal.stream.text.quoted_lines import own_words
 
-VERSION = 13  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
+VERSION = 14  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
 
 #: The score `conversation`; `silent` is unscored.
 VALUES = {
@@ -81,7 +82,9 @@ class Outcomes:
         before = next((at for at in range(len(asked) - 1, -1, -1) if asked[at].role != USER), None)
         if before is None or asked[before].role != ASSISTANT or is_failing(asked[before].text) is failed:
             return failed
-        return failed is not self._takes_leave(asked, before)
+        if self._takes_leave(asked, before):
+            return not failed
+        return failed and not accepts(exchange(asked, before, asked[-1].text), self._rules)
 
     def _is_waiting(self, kept: Sequence[KeptTurn], last: int | None) -> bool:
         end = len(kept)

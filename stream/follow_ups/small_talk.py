@@ -9,18 +9,20 @@ from collections.abc import Sequence
 
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.pairing import ASKED, ASSISTANT, TOGETHER, KeptTurn, asked, exchange, last_answer
+from turnsignal.stream.follow_ups.closings import asks_whether_it_helped
 from turnsignal.stream.follow_ups.commands import is_enough
-from turnsignal.stream.follow_ups.contexts import CLOSING, encode, expanded
-from turnsignal.stream.follow_ups.failures import acknowledges, ends_idle
+from turnsignal.stream.follow_ups.contexts import CLOSING, TAIL, encode, expanded
+from turnsignal.stream.follow_ups.failures import acknowledges, demands, ends_idle, praises
 from turnsignal.stream.follow_ups.leaving import leaves_in_words, takes_leave
 from turnsignal.stream.follow_ups.rules import FollowUpRules
-from turnsignal.stream.follow_ups.sentences import TABLE, WORDS
+from turnsignal.stream.follow_ups.sentences import TABLE, WORDS, opened, tells
 from turnsignal.stream.text.client_labels import without_labels
 from turnsignal.stream.text.patterns import Patterns
 from turnsignal.stream.text.quoted_lines import own_words
 from turnsignal.stream.text.wordplay import words_of
 
 _NOTHING = WORDS["greeting"] | WORDS["small_talk"]
+_FEW = 5  #: words of who says that it works, and no more
 _COURTESY = 160  #: characters of an answer to thanks and wishes
 _OPENING = 300  #: characters in which a first message says what it is about
 _RECALLS = Patterns([expanded(["{recall}"], TABLE["words"])])
@@ -48,7 +50,31 @@ def is_small_talk(kept: Sequence[KeptTurn], rules: FollowUpRules, answer: str = 
     answered = last_answer(kept[:begin])
     if answered is None:
         return takes_leave(Exchange("", "", text), rules)
-    return _returns(answer) or takes_leave(exchange(kept, answered, text), rules)
+    around = exchange(kept, answered, text)
+    if _returns(answer) or takes_leave(around, rules):
+        return True
+    return (acknowledges(answer) or praises(answer)) and accepts(around, rules)
+
+
+def accepts(around: Exchange, rules: FollowUpRules) -> bool:
+    """Say whether a few words behind an answer ask nothing and complain of nothing: a courtesy is enough for them.
+
+    No list has all words by which people say that it works ("habs", "im in"). What the answer asked for is none.
+
+    >>> rules, step = FollowUpRules(), "Press Reset."
+    >>> [accepts(Exchange("", step, text), rules) for text in ("habs", "where is that", "no, the other one")]
+    [True, False, False]
+    """
+    text = around.follow_up
+    words, asking = opened(text.casefold()), around.response[-TAIL:]
+    if not words_of(text.casefold()) or len(words) > _FEW or "?" in text or not (words == [] or tells(words)):
+        return False
+    if demands(asking) or ("?" in asking and not asks_whether_it_helped(asking)):
+        return False
+    try:
+        return not rules.read(around).clarification
+    except Exception:  # a rule that fails is our bug, and no reason to believe that an answer is none
+        return True
 
 
 def _returns(answer: str) -> bool:
@@ -103,4 +129,4 @@ def suffices(response: str, kept: Sequence[KeptTurn], rules: FollowUpRules) -> b
         return bool(kept) and (kept[-1].role == ASSISTANT or is_small_talk(kept, rules))
     begin, end = asked(kept, len(kept))
     text = TOGETHER.join([turn.text for turn in kept[begin:end]])
-    return is_enough(response, text) or (acknowledges(response) and is_small_talk(kept, rules))
+    return is_enough(response, text) or (acknowledges(response) and is_small_talk(kept, rules, response))

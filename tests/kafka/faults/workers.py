@@ -17,6 +17,8 @@ from turnsignal.agents.settings import Settings
 ROOT = Path(__file__).resolve().parents[3]
 MODULE, OLD_MODULE = "turnsignal.agents.cli", "agents.cli"  #: the old one is that of `clusters.OLD`
 
+NEWER = ("TURNSIGNAL_DRAIN_TIMEOUT",)  #: variables that it refuses, as it does not know them
+
 
 class FaultyWorker:
     """One `turnsignal worker`: a supervisor and its children, with a log.
@@ -51,8 +53,12 @@ class FaultyWorker:
         """Start it, again if need be."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("TURNSIGNAL_")}
         env = {**kept, **variables(self._settings), "TMPDIR": str(self._directory), "PYTHONPATH": str(self.tree)}
+        is_old = self.tree != ROOT
+        if is_old:
+            for name in NEWER:
+                env.pop(name, None)
         with self.log.open("ab") as log:
-            module = MODULE if self.tree == ROOT else OLD_MODULE
+            module = OLD_MODULE if is_old else MODULE
             command = [*self._limit, sys.executable, "-m", module, "worker", self.app]
             self._process = subprocess.Popen(command, env=env | self._env, cwd=self.tree, stdout=log, stderr=log)
 

@@ -314,6 +314,54 @@ def test_an_error_that_is_explained_is_an_answer() -> None:
     assert FAILURES.is_failing("Too many requests, wait a minute.")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`Error: upstream request timeout` means the runner did not answer in 60 s; raise `timeout`.",
+        "`Error: ENOENT` is npm looking in the wrong folder; set `workdir: app`.",
+        "```\nError: upstream request timeout\n```\nThis line comes from the gateway. Raise `timeout` to 120.",
+        "> Error: upstream request timeout\n\nThe gateway gives up after 60 s. Raise `timeout`.",
+        "Error: permission denied (publickey) happens when no key is uploaded. Upload it under Account, SSH keys.",
+        "Rate limit exceeded means 600 requests in a minute; wait for `Retry-After` seconds.",
+        "`Fehler 503: Dienst nicht verfügbar` heißt, dass das Portal gewartet wird. Ab 14 Uhr geht es wieder.",
+        "`Error 403: acceso denegado` significa que la matrícula no está dada de alta. Añádela en Perfil.",
+    ],
+)
+def test_an_error_of_the_users_that_is_shown_before_it_is_explained_is_an_answer(text: str) -> None:
+    assert not FAILURES.is_failing(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["`Internal Server Error`", "**Error**: something went wrong.", '"Error 500" Please try again later.']
+)
+def test_an_error_in_quotation_marks_with_nothing_behind_it_is_no_answer(text: str) -> None:
+    assert FAILURES.is_failing(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Por el momento no cuento con información sobre ese trámite.", "Desconozco ese dato.", "No sabría decirte."),
+        *("No me es posible consultar el estado.", "En los documentos disponibles no se menciona el plazo."),
+        *("Da muss ich leider passen.", "Das übersteigt leider meine Möglichkeiten.", "Da bin ich überfragt."),
+        *("Ich selbst darf keine Beratung leisten.", "The docs don't mention this.", "Not sure, honestly."),
+        *("No tengo esa información. Consulte con la DGT.", "I don't have that. Please check with the DMV."),
+        *("De las denuncias no puedo ocuparme. Llame al 092, por favor.", "Je n'en sais rien. Appelez le 3939."),
+        "Dazu habe ich keine Informationen. Fragen Sie beim Amt nach.",
+    ],
+)
+def test_who_does_not_know_and_sends_elsewhere_gives_no_answer(text: str) -> None:
+    assert FAILURES.is_failing(text)
+
+
+def test_who_does_not_know_and_says_where_it_stands_gives_one() -> None:
+    for text in (
+        "No tengo acceso a su factura. Consulte la sección Mis facturas en su perfil.",
+        "I can't see your booking. Call 0800 123 to have the date changed for free until midnight.",
+    ):
+        assert not FAILURES.is_failing(text)
+
+
 def test_what_was_found_ahead_is_found_again_and_does_not_pile_up() -> None:
     failures = Failures()
     answers = [("Internal error 500.", True), ("Click Reset and wait for the mail.", False)]
@@ -340,6 +388,10 @@ def test_what_was_found_ahead_is_found_again_and_does_not_pile_up() -> None:
             "Avec plaisir. Quel est le pays ?",
         ),
         *("Certo! Quale usa?", "Com certeza! Qual é o seu?", "Natuurlijk! Welke heeft u?"),
+        *("Please paste the full stack trace.", "Run `acme doctor` and post what it prints."),
+        *("To tell I'd need the error message.", "Bitte schicken Sie mir die Fehlermeldung."),
+        *("Copia aquí el mensaje de error.", "Collez ici le message d'erreur.", "Incolla qui il messaggio di errore."),
+        *("Envie o print do erro.", "Plak hier de foutmelding."),
         *("Which one?\n- Verifone\n- Ingenico", "Sure! The app or the website? (app / website)"),
     ],
 )
@@ -350,6 +402,7 @@ def test_an_answer_that_only_asks_back_is_told(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        *("Restart the router to clear the error.", "Logs show each message."),
         *("", "Press Split.", "Press Split on the terminal. Did that help?", "The fee is 5 euros. Do you need more?"),
         *("Sure, you can return it within 30 days. Is it damaged?", "Drücken Sie Teilen. Hat das geholfen?"),
         "Why is the sky blue? Because short waves are scattered more than long ones are.",

@@ -128,6 +128,17 @@ WAYS: dict[str, tuple[str, list[FakeTurn]]] = {
     "a number out of a menu": ("unanswered", [reply("a2", 2, "Send 1 for bills, 2 for orders."), user("u2", 3, "2")]),
     "no to anything else": ("silent", [reply("a2", 2, MORE), user("u2", 3, "no")]),
     "yes to anything else that nobody answers": ("unanswered", [reply("a2", 2, MORE), user("u2", 3, "yes")]),
+    "an acceptance that no rule reads, and praise": ("silent", [user("u2", 2, "habs"), reply("a2", 3, "Prima.")]),
+    "an acceptance that no rule reads, and a smile": ("silent", [user("u2", 2, "im in"), reply("a2", 3, ":)")]),
+    "a complaint, and okay": ("unanswered", [user("u2", 2, NO), reply("a2", 3, "Okay.")]),
+    "what was asked for, and okay": (
+        "unanswered",
+        [reply("a2", 2, "Which of both?"), user("u2", 3, "the red one"), reply("a3", 4, "Okay.")],
+    ),
+    "what was demanded, and okay": (
+        "unanswered",
+        [reply("a2", 2, "Please paste the log."), user("u2", 3, "exit status 137"), reply("a3", 4, "Okay.")],
+    ),
     "an answer that could not be read": ("resolved", [user("u2", 2, DETAIL), unreadable("assistant", 3)]),
     "an error, then an answer that could not be read": ("silent", [reply("a2", 2, ERROR), unreadable("assistant", 3)]),
     "a message that could not be read": ("silent", [unreadable("user", 2)]),

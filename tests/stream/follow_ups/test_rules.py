@@ -168,6 +168,15 @@ def test_trying_another_way_after_a_refusal_hints_at_an_error() -> None:
     assert read("How about Saturdays?").label is FollowUp.RELATED
 
 
+@pytest.mark.parametrize(
+    "demand", ["Please paste the full stack trace.", "I'd need the error message.", "Bitte schicken Sie mir das Log."]
+)
+def test_an_error_that_was_asked_for_is_no_complaint(demand: str) -> None:
+    for pasted in ("Traceback (most recent call last):", "npm ERR! could not resolve", "exit status 137"):
+        assert read(pasted, "Set the registry in .npmrc.", "my deploy fails").clarification
+        assert not read(pasted, demand, "my deploy fails").clarification
+
+
 def test_no_rejects_an_answer_and_turns_a_proposal_down_without_hinting_at_an_error() -> None:
     assert read("No, it is the Bronze plan").label is FollowUp.CORRECTION
     for text in ("No, what is the phone number?", "No", "Not really"):
