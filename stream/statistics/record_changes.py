@@ -136,7 +136,7 @@ def record_changes(
         put_last(deltas, beside, known.ranked),
         _cites_earlier(beside),
         _resumed(beside, known.clarified),
-        _unthanked(beside, known.clarified) if known.unthanked and apart is None else None,
+        _unthanked(beside, known.clarified, known.length) if known.unthanked and apart is None else None,
         _unlogged(deltas, beside),
         *other_questions(deltas, known.words, known.expected, is_hidden=unread is not None),
         _around(deltas, *known.around),
@@ -310,8 +310,11 @@ def _resumed(beside: Mapping[str, Difference], clarified: float) -> RecordChange
     return RecordChange(why, most, note, by_chance=True)
 
 
-def _unthanked(beside: Mapping[str, Difference], clarified: float) -> RecordChange | None:
-    """Tell users who turn silent from those whose thanks a log leaves out: less content ones thank less, but do."""
+def _unthanked(beside: Mapping[str, Difference], clarified: float, length: float) -> RecordChange | None:
+    """Tell users who turn silent from those whose thanks a log leaves out: less content ones thank less, but do.
+
+    Where answers came to say far more or less, that may be why nobody thanks: it is asked, and excuses nothing.
+    """
     thanks = _change_of(THANKED, beside)
     if thanks is None or thanks.p > SURE:
         return None
@@ -324,6 +327,8 @@ def _unthanked(beside: Mapping[str, Difference], clarified: float) -> RecordChan
     by = abs(thanks.value)
     left_out = "hardly a message thanks any more: are such messages left out of the log?"
     why = left_out if thanks.value < 0 else "hardly a message thanked before: were such messages left out of the log?"
+    if _is_far(length):
+        return RecordChange(why, {}, why)
     read = dict.fromkeys((FOLLOW_UP, FOLLOW_UP_PRECISION), _OF_REPLIES * by)
     most = {**dict.fromkeys(_HEARD, _OF_EACH * by), **read, CLARIFICATION_FREE: _OF_THANKS * by * clarified}
     return RecordChange(why, most, why, by_chance=True)
@@ -374,10 +379,15 @@ def _says_more(
 
 def _other_length(length: float) -> RecordChange | None:
     """Say that answers say far more or less: no figure is worse for that, and none of users' may show it yet."""
-    if 1 / _FAR_LONGER < length < _FAR_LONGER:
+    if not _is_far(length):
         return None
     why = f"first answers are {length:.2g} times as long"
     return RecordChange(why, {}, why)
+
+
+def _is_far(length: float) -> bool:
+    """Say whether answers say far more or less. length: how many times as long they are."""
+    return not 1 / _FAR_LONGER < length < _FAR_LONGER
 
 
 def _thinned(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) -> RecordChange | None:

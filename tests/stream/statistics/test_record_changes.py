@@ -364,6 +364,9 @@ def test_users_whose_thanks_are_no_longer_logged_do_not_turn_silent() -> None:
     said = {name: one.change for name, one in claims(deltas, {}, "", 0.01, (), changes=[change]).items()}
     assert said == {"silent": "changed", "resolved": "changed", "failed": "worse"}
     assert record_changes(deltas, beside, Circumstances()) == [], "some thank still"
+    (asked, _) = record_changes(deltas, beside, Circumstances(unthanked=True, length=0.4))
+    said = {name: one.change for name, one in claims(deltas, {}, "", 0.01, (), changes=[asked]).items()}
+    assert (asked, set(said.values())) == (change._replace(most={}, by_chance=False), {"worse"})
     complaining = beside | {"answers_clarified": delta(0.1)}
     assert record_changes(deltas, complaining, Circumstances(unthanked=True)) == [], "users have reason not to thank"
     (change,) = record_changes({"silent": delta(0.6)}, beside, Circumstances(unthanked=True))
