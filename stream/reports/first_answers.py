@@ -4,6 +4,9 @@ People thank for a refusal, too, and no list knows all words in which an assista
 such answers are short, or the same to everybody. Only the first answer of a conversation is looked at: later ones are
 short because somebody said thanks. The same holds of a search that finds the same whatever is asked: of each
 conversation, the documents that came first are counted.
+
+Few short questions tell their language, and most answers do. Where nearly all users who can be told write one language,
+an answer in another one is seen without its question.
 """
 
 import math
@@ -12,7 +15,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import accumulate, islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from turnsignal.stream.reports.answer_edges import AnswerEdges, edges, forget_rare, has_end, named
 from turnsignal.stream.reports.first_questions import NOT_KNOWN, FirstQuestions, Opening, words_asked
@@ -20,7 +23,7 @@ from turnsignal.stream.statistics.exact import fisher
 from turnsignal.stream.statistics.intervals import Difference, Estimate, difference, rate
 from turnsignal.stream.statistics.other_ids import Replaced
 from turnsignal.stream.statistics.promise import PROMISE
-from turnsignal.stream.text.spoken_languages import language_name
+from turnsignal.stream.text.spoken_languages import glance, language_name, read
 
 _READ = 2_000  #: characters of an answer by which it is told from others
 _SHOWN = 80  #: characters of it that are shown, in lower case and without numbers
@@ -32,6 +35,12 @@ _GREATEST = 80  #: step of a length: a million characters
 _SHARE = 0.03  #: of first answers that are the same, from which on they are common
 _REPLACED = 0.3  #: share of the documents that came before, from which on others in their place are said
 _AS_OFTEN = 0.2  #: share of the documents by which more or fewer of them may be rare, or among the most common
+_ONE_LANGUAGE = 0.9  #: share of users whose messages tell it, from which on nearly all write one language
+_FEWEST_USERS = 10  #: that tell it, of both releases, from which on that is known
+_FEWEST_OF_ONE = 3  #: of each release
+_SOMETHING = 0.2  #: of what speaks for its own language, from which on there is something of another one in an answer
+_OTHERWISE = 0.5  #: share of first answers by which their language has to move: quotations move it a little
+_OTHER_WORDS = 0.15  #: share of questions by which a word moved, from which on others may ask, in a language untold
 _SHIFTED = 0.05  #: change of a platform's or language's share from which on figures may move for it
 
 
@@ -41,7 +50,7 @@ class FirstAnswer(NamedTuple):
     documents: digests of those that the conversation got first, be it with a later answer; words: of the question that
     it answers, as `words_asked` has them; edges: what it begins and ends with; characters, is_whole: how many it has,
     and whether it has an end; around: words that the client wrote around the question, as `words_around` has them, None
-    where the user wrote no more.
+    where the user wrote no more; languages: of which there is something in it, none where its own is not told.
     """
 
     platform: str
@@ -53,6 +62,7 @@ class FirstAnswer(NamedTuple):
     characters: int = 0
     is_whole: bool = True
     around: bytes | None = None
+    languages: tuple[str, ...] = ()
 
     @property
     def length_share(self) -> float:
@@ -79,7 +89,18 @@ def first_answer(platform: str | None, text: str, question: str = "") -> FirstAn
         edges(text),
         len(text),
         has_end(text),
+        languages=_languages(text, question),
     )
+
+
+def _languages(text: str, question: str) -> tuple[str, ...]:
+    """Return the languages of an answer; where its own is not the question's, of its own prose alone."""
+    code = glance(text)
+    if not code or code == glance(question):
+        return (code,) if code else ()
+    prose = read(text)
+    least = _SOMETHING * prose.weight(prose.code)
+    return tuple(sorted(code for code, weight in prose.weights.items() if weight > least)) if prose.code else ()
 
 
 def first_documents(names: Iterable[str]) -> tuple[str, ...]:
@@ -102,12 +123,15 @@ def share_of_length(step: int) -> float:
 class FirstAnswers:
     """The first answers of one release: how many of each platform, length and text, and to users of which language.
 
-    languages: of those whose messages tell it; documents: how many conversations got each; searched: how many got any;
-    retrieved: how many documents those got; questions: what was asked.
+    languages: of users whose messages tell it; of_a_language: how many answers tell theirs; answered: how many of
+    these have something of each; documents: how many conversations got each; searched: how many got any; retrieved: how
+    many documents those got; questions: what was asked.
     """
 
     platforms: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
+    of_a_language: int = 0
+    answered: Counter[str] = field(default_factory=Counter)
     lengths: Counter[int] = field(default_factory=Counter)
     texts: Counter[str] = field(default_factory=Counter)
     documents: Counter[str] = field(default_factory=Counter)
@@ -115,6 +139,11 @@ class FirstAnswers:
     retrieved: int = 0
     questions: FirstQuestions = field(default_factory=FirstQuestions)
     edges: AnswerEdges = field(default_factory=AnswerEdges)
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        """Take in checkpoints, too, that were written when languages of answers were not counted."""
+        for name, value in ({"of_a_language": 0, "answered": Counter()} | state[1]).items():
+            setattr(self, name, value)
 
     @property
     def n(self) -> int:
@@ -131,6 +160,8 @@ class FirstAnswers:
         self.platforms[answer.platform] += 1
         if language:
             self.languages[language] += 1
+        self.of_a_language += bool(answer.languages)
+        self.answered.update(answer.languages)
         self.lengths[answer.length] += 1
         self.texts[answer.text] += 1
         self.edges.add(answer.edges, answer.characters, is_whole=answer.is_whole)
@@ -147,6 +178,8 @@ class FirstAnswers:
         """Add another part's."""
         self.platforms.update(other.platforms)
         self.languages.update(other.languages)
+        self.of_a_language += other.of_a_language
+        self.answered.update(other.answered)
         self.lengths.update(other.lengths)
         self.texts.update(other.texts)
         self.edges.merge(other.edges)
@@ -250,6 +283,26 @@ class FirstAnswers:
         """Say which language's share of users moved most, "" where none is shown to have moved."""
         code, became, was = _most_shifted(self.languages, before.languages)
         return f"{became:.0%} of the users write {language_name(code)}, {was:.0%} before" if code else ""
+
+    def in_one_language(
+        self, before: "FirstAnswers", minimum: int, alike: tuple[float, float] = (1.0, 1.0)
+    ) -> tuple[Difference, str] | None:
+        """Compare the shares with anything in the language that nearly all users of both write, and name that.
+
+        None without one, where fewer answers than `minimum` tell theirs, where questions have other words than before,
+        and of a move that a few quotations could make; alike: as in `short`.
+        """
+        sides = (self, before)
+        (code, _), *_ = (self.languages + before.languages).most_common(1) or [("", 0)]
+        asked = [(of.languages[code], of.languages.total()) for of in sides]
+        if sum(n for _, n in asked) < _FEWEST_USERS or min(of.of_a_language for of in sides) < minimum:
+            return None
+        if any(count < max(_FEWEST_OF_ONE, _ONE_LANGUAGE * n) for count, n in asked):
+            return None
+        change = difference(*_count_as(alike, *(rate(of.answered[code], of.of_a_language) for of in sides)))
+        if abs(change.value) < _OTHERWISE or self.questions.other_words(before.questions) >= _OTHER_WORDS:
+            return None
+        return change, language_name(code)
 
     def _share_of(self, names: Collection[str]) -> Estimate:
         """Return the share that some documents have of all that came, as uncertain as a rate of conversations."""

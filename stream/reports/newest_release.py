@@ -56,7 +56,10 @@ def _newest(rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]) -> Ne
         if row["assistant"] == assistant and version in (row["before"], row["after"])
     ]
     if not compared:
-        return NewestRelease(_name(assistant, version), {}, newest.get("not_compared", "no release to compare it with"))
+        # Of two that answer side by side, either may have begun first: the one that is too small says why.
+        small = next((row for row in (newest, *reversed(rows)) if "not_compared" in row), newest)
+        why = small.get("not_compared", "no release to compare it with")
+        return NewestRelease(_name(assistant, small["version"]), {}, why)
     last = compared[-1]
     verdicts = {name: delta["verdict"] for name, delta in last["deltas"].items()}
     verdicts |= {f"{part['figure']}(in={part['name']})": WORSE for part in last.get("affected_parts", ())}

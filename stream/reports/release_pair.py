@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from turnsignal.stream.pipeline.scoring import FOLLOW_UPS
-from turnsignal.stream.records.scores import CITED_ARTICLE, CLARIFICATION_FREE, FOLLOW_UP, FREE_OUTCOMES
+from turnsignal.stream.records.scores import CITED, CITED_ARTICLE, CLARIFICATION_FREE, FOLLOW_UP, FREE_OUTCOMES
 from turnsignal.stream.reports.affected_parts import affected_parts
 from turnsignal.stream.reports.closing_habits import closing_habit
 from turnsignal.stream.reports.first_answers import FirstAnswers, share_of_length
@@ -61,6 +61,7 @@ from turnsignal.stream.statistics.directions import (
     SAME,
     SAME_DOCUMENTS,
     SAME_FIRST,
+    SAME_LANGUAGE,
     SHORT_FIRST,
     THANKED,
     UNHEARD,
@@ -68,6 +69,7 @@ from turnsignal.stream.statistics.directions import (
     WORSE,
     coverage_name,
 )
+from turnsignal.stream.statistics.evidence import RatesAfter
 from turnsignal.stream.statistics.intervals import (
     Difference,
     Estimate,
@@ -83,7 +85,9 @@ from turnsignal.stream.statistics.traffic_shift import TrafficShift
 
 _FEWEST_THANKS = 0.05  #: share of answers that users thank for, above which nobody can say that hardly anybody does
 _SAME_FOR_MANY = 0.25  #: share of conversations by which the same answer comes to more of them, for it to be worse
+_SAME_FOR_MOST = 0.5  #: the same, where the documents were the same for everybody in both releases
 _MOST_OF_BOTH = 0.5  #: share of the conversations of what two releases have, that is enough to speak for all
+_NEARLY_ALL = 0.9  #: share of documents that come to everybody, or of answers that cite some
 _HARDLY = 0.25  #: of the share of answers that users thank for, what is left where a log leaves most thanks out
 
 
@@ -162,7 +166,7 @@ class ReleasePair:
         differences = {name: change(new[name], old[name], self._overlap) for name in common}
         drift = _drift(differences, self.before, self.after)
         differences |= deltas
-        text, few = self._add_first_answers(differences)
+        text, few, language = self._add_first_answers(differences)
         unranked = says_nothing(differences, new[CITES_TOP].mean.value if CITES_TOP in differences else 0.0, few)
         differences.pop(CITES_TOP, None)  # a habit, and neither better nor worse
         asked = differences.pop(QUESTIONS, None)
@@ -211,9 +215,10 @@ class ReleasePair:
             ),
             habit=habit,
             changes=changes,
+            after=_rates_after(new),
         )
-        self._explain(claimed, drift, text)
-        self._judge_same_answers(claimed, differences, words)
+        self._explain(claimed, drift, text, language)
+        self._judge_same_answers(claimed, differences, words, few)
         row: dict[str, Any] = {"primary": primary if primary in differences else None}
         if traffic.shifted:
             row["shifted"], row["moved"] = traffic.shifted, traffic.parts
@@ -241,18 +246,24 @@ class ReleasePair:
                 row["affected_parts"] = [part.as_json() for part in parts]
         return row
 
-    def _add_first_answers(self, deltas: dict[str, Difference]) -> tuple[str, float]:
-        """Compare first answers; return the text that became common, "" for none, and the share of few documents."""
+    def _add_first_answers(self, deltas: dict[str, Difference]) -> tuple[str, float, str]:
+        """Compare first answers.
+
+        Return the text that became common, "" for none, the share of few documents, and the language that answers were
+        compared by, "" where enough of them are compared with their own questions.
+        """
         before, first = self.before.first_answers, self.after.first_answers
-        text, few = "", 0.0
+        text, few, language = "", 0.0, ""
         if min(first.n, before.n) >= self._minimum:
             alike = _alike_first_answers(self.after, self.before, self._overlap)
             deltas[SHORT_FIRST] = first.short(before, alike)
             if (same := first.same(before, alike)) is not None:
                 deltas[SAME_FIRST], text = same
+            if SAME_LANGUAGE not in deltas and (spoken := first.in_one_language(before, self._minimum, alike)):
+                deltas[SAME_LANGUAGE], language = spoken
         if min(first.searched, before.searched) >= self._minimum:
             deltas[SAME_DOCUMENTS], few = first.same_documents(before)
-        return text, few
+        return text, few, language
 
     def _heard(self) -> float:
         """Return how many times as many follow-ups a conversation holds; 1.0 where none was read before."""
@@ -275,8 +286,11 @@ class ReleasePair:
             return ""
         return cited_by_place((change(was, became, self._overlap), was.mean.value))
 
-    def _explain(self, claimed: dict[str, Claim], drift: str, text: str) -> None:
-        """Say why some figures are claimed to be the same or changed. drift: of speed; text: of first answers."""
+    def _explain(self, claimed: dict[str, Claim], drift: str, text: str, language: str) -> None:
+        """Say why some figures are claimed to be what they are.
+
+        drift: of speed; text: of first answers; language: that they are compared by.
+        """
         if drift and claimed[ANSWER_SECONDS].change == SAME:
             claimed[ANSWER_SECONDS] = claimed[ANSWER_SECONDS]._replace(why=drift)
         languages = self.after.first_answers.asked_otherwise(self.before.first_answers)
@@ -284,22 +298,32 @@ class ReleasePair:
             if languages and name in claimed:
                 # Every language has texts and lengths of its own.
                 claimed[name] = claimed[name]._replace(change=SAME, why=f"not compared: {languages}")
+        if language and not claimed[SAME_LANGUAGE].why:
+            why = f"of all first answers, as nearly all users write {language}"
+            claimed[SAME_LANGUAGE] = claimed[SAME_LANGUAGE]._replace(why=why)
         if text and claimed[SAME_FIRST].change == CHANGED:
             claimed[SAME_FIRST] = claimed[SAME_FIRST]._replace(why=f'"{text}"')
 
-    def _judge_same_answers(self, claimed: dict[str, Claim], deltas: Mapping[str, Difference], words: float) -> None:
+    def _judge_same_answers(
+        self, claimed: dict[str, Claim], deltas: Mapping[str, Difference], words: float, few: float
+    ) -> None:
         """Call it worse where many more get the same answer out of the same documents, and nobody asks for that.
 
-        words: as `Circumstances` has them. A question that is asked back needs no documents, and who asks the same, or
-        all of one thing, gets the same.
+        words: as `Circumstances` has them; few: share of the few most common documents, after. A question that is asked
+        back needs no documents, and who asks the same, or all of one thing, gets the same. Where all have always got
+        the same documents, the same answer to most, which cites them, is enough: neither a greeting nor a form does.
         """
-        names = (SAME_FIRST, SAME_DOCUMENTS)
+        names, enough = [SAME_FIRST, SAME_DOCUMENTS], _SAME_FOR_MANY
+        if SAME_DOCUMENTS in deltas and few - max(0.0, deltas[SAME_DOCUMENTS].value) >= _NEARLY_ALL:
+            if _rates_after(self._new).cite < _NEARLY_ALL:
+                return
+            names, enough = [SAME_FIRST], _SAME_FOR_MOST
         if any(name not in deltas or claimed[name].change != CHANGED for name in names):
             return
         least = min(deltas[name].value for name in names)
         asked = self.after.first_answers.questions.alike - self.before.first_answers.questions.alike
         asks_back = deltas[ASKS_BACK].value if ASKS_BACK in deltas else 0.0
-        if least >= _SAME_FOR_MANY and max(asked, words, asks_back) < least / 2:
+        if least >= enough and max(asked, words, asks_back) < least / 2:
             for name in names:
                 claimed[name] = claimed[name]._replace(change=WORSE)
 
@@ -412,6 +436,11 @@ def _drift(deltas: dict[str, Difference], before: ReleaseTotals, after: ReleaseT
 def _per_conversation(totals: ReleaseTotals, figure: int) -> float:
     """Return how many values of a figure there are to a conversation; figure: its index."""
     return totals.sums(figure).turns / max(1.0, float(totals.answered[0]))
+
+
+def _rates_after(new: Mapping[str, ReleaseFigure]) -> RatesAfter:
+    cites, free = new.get(CITED), new.get(CLARIFICATION_FREE)
+    return RatesAfter(cites.mean.value if cites else 0.0, free.mean.interval.low if free else 0.0)
 
 
 def _thanked(beside: Mapping[str, Difference], old: Mapping[str, ReleaseFigure]) -> tuple[Difference, float] | None:

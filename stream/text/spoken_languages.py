@@ -81,7 +81,8 @@ _SHARED |= dict.fromkeys(("hi", "mr", "ne"), _DEVANAGARI)
 #: Han that Japanese hardly ever writes
 _CHINESE = frozenset("的了你您这這们們吗嗎么麼怎请請没沒哪谁給给让讓个個还還吧呢啊呀着")
 #: around words, or between them, where no space is
-_AROUND = '0123456789.,;:!?()[]{}<>/\\|"*_~`#=+&%$@^-–—…“”„‘«»•·、。，！？।؟،「」『』'
+_SIGNS = '.,;:!?()[]{}<>/\\|"*_~`#=+&%$@^-–—…“”„‘«»•·、。，！？।؟،「」『』'
+_AROUND = "0123456789" + _SIGNS
 #: What is not the writer's own prose: code, addresses, quotations. Each repeat ends at a character that it excludes.
 _NOT_OWN = re.compile(
     r"```(?:[^`]|`(?!``))*(?:```|\Z)|`[^`\n]*`|https?://\S+|www\.\S+|^[ \t]*>[^\n]*$"
@@ -164,7 +165,9 @@ def _weigh(text: str, words: Set[str]) -> LanguageWeights:
 
 
 def _words(text: str) -> set[str]:
-    return {word.strip(_AROUND) for word in text.replace("'", " ").replace("’", " ").replace("-", " ").split()}
+    """Return the words of a text; a letter with a number is none: "[d1]" is a document, and no end of "I'd"."""
+    pieces = text.replace("'", " ").replace("’", " ").replace("-", " ").split()
+    return {word for piece in pieces if len(word := piece.strip(_AROUND)) > 1 or word == piece.strip(_SIGNS)}
 
 
 def _weigh_letters(text: str, weights: dict[str, float]) -> list[str]:

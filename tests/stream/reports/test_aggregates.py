@@ -424,6 +424,29 @@ WORDS = (
 
 
 @pytest.mark.parametrize(
+    ("share", "answer", "verdict"),
+    [
+        (1.0, "There are many ways to mend things, depending on your needs [d1].", "worse"),
+        (0.4, "There are many ways to mend things, depending on your needs [d1].", "changed"),
+        (1.0, "Hello! What can I do for you?", "changed"),
+        (1.0, "Please name your customer number first.", "changed"),
+    ],
+)
+def test_the_same_answer_to_most_is_worse_where_all_have_always_got_the_same_documents(
+    share: float, answer: str, verdict: str
+) -> None:
+    lines, found = [], [{"doc_id": f"d{at}"} for at in range(1, 6)]
+    for i in range(120):
+        version, thing = ("v1", "v2")[i >= 60], WORDS[i % 12]
+        lines.append(turn(f"c{i}", 0, "user", f"How do I mend the {thing} of room {i}?", i))
+        text = f"Take the {thing} apart, clean it, and put it on again [d1]."
+        text = answer if version == "v2" and i % 10 < 10 * share else text
+        lines.append(turn(f"c{i}", 1, "assistant", text, i, version=version, retrieved=found))
+    _, deltas = compared(*lines)
+    assert deltas["same_first_answers"]["verdict"] == verdict
+
+
+@pytest.mark.parametrize(
     ("asks", "answer", "verdict"),
     [
         (lambda i: f"How do I mend the {WORDS[i % 12]} of room {i}?", "Call the desk [{}].", "worse"),
@@ -536,6 +559,32 @@ def test_a_release_that_answers_in_another_language_is_worse_and_better_in_nothi
     assert (figures["same_language"]["value"], figures["same_language"]["coverage"]) == (0.7, 1.0)
     assert deltas["same_language"]["verdict"] == "worse"
     assert "better" not in {delta["verdict"] for delta in deltas.values()}
+
+
+SHORT = ["Rohrbruch", "Bezugsrecht", "Beitragsbescheid", "Hausrat", "Zahnzusatz", "Wildunfall"]
+
+
+def keywords(version: str, minute: int, answered: str, count: int) -> list[bytes]:
+    """Make conversations of German keywords, a fifth of them as sentences, whose users leave without a word."""
+    lines = []
+    for i in range(count):
+        more = {"version": version, "retrieved": [{"doc_id": "d1"}, {"doc_id": "d2"}]}
+        name, question = f"{version}-{i}", QUESTIONS["de"] if i % 5 == 0 else SHORT[i % len(SHORT)]
+        lines.append(turn(name, 0, "user", question, minute + i))
+        lines.append(turn(name, 1, "assistant", f"{ANSWERS[answered]} {i % 7}", minute + i, **more))
+    return lines
+
+
+@pytest.mark.parametrize(("before", "after", "verdict"), [("de", "en", "worse"), ("en", "de", "better")])
+def test_keywords_that_are_all_answered_in_another_language_make_a_release_worse_and_its_mend_better(
+    before: str, after: str, verdict: str
+) -> None:
+    suite = parse_suite("[aggregates]\nwhole = true")
+    lines = [*keywords("v1", 0, before, 100), *keywords("v2", 200, after, 80)]
+    (row,) = summary(*lines, suite=suite)["comparisons"]
+    delta = row["deltas"]["same_language"]
+    assert (delta["verdict"], abs(delta["value"])) == (verdict, 1.0)
+    assert delta["why"] == "of all first answers, as nearly all users write German"
 
 
 def test_users_who_move_to_another_language_and_are_answered_in_it_change_nothing_of_that_figure() -> None:

@@ -110,6 +110,55 @@ def test_answers_that_all_differ_have_nothing_in_common() -> None:
     assert answers(0, 200).same(answers(0, 200)) is None
 
 
+SPOKEN = {
+    "en": "You can report the damage in the portal, and please turn off the water first [d1].",
+    "de": "Sie melden den Schaden im Portal unter Ihrem Vertrag, und bitte drehen Sie zuerst das Wasser ab [d1].",
+    "es": "Puede comunicar los daños en el portal, y por favor cierre primero el agua de su casa [d1].",
+}
+SPOKEN["quoted"] = f"{SPOKEN['de']} The letter says: {SPOKEN['en']}"
+SPOKEN["code"] = "```\nyou are not the user that this is for, and there is no file\n```"
+
+
+def spoken(users: dict[str, int], question: str = "Rohrbruch", **answers: int) -> FirstAnswers:
+    """Make answers in these languages, to short questions that do not tell theirs; users: who can be told."""
+    asked = [code for code, count in users.items() for _ in range(count)]
+    given = [code for code, count in answers.items() for _ in range(count)]
+    found = FirstAnswers()
+    for at, code in enumerate(given):
+        found.add(first_answer("web", SPOKEN[code], question), asked[at] if at < len(asked) else "")
+    return found
+
+
+@pytest.mark.parametrize(("before", "after", "value"), [("de", "en", -1.0), ("de", "es", -1.0), ("en", "de", 1.0)])
+def test_answers_in_another_language_than_all_users_are_seen_without_their_questions(
+    before: str, after: str, value: float
+) -> None:
+    compared = spoken({"de": 9}, **{after: 60}).in_one_language(spoken({"de": 12}, **{before: 90}), 30)
+    assert compared is not None
+    change, language = compared
+    assert (change.value, language, change.p < 1e-6) == (value, "German", True)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (spoken({"de": 12}, de=90), spoken({"en": 9}, en=60)),  # other users
+        (spoken({"de": 12}, de=90), spoken({"de": 5, "en": 4}, de=20, en=40)),
+        (spoken({"de": 6, "en": 6}, en=90), spoken({"de": 6, "en": 6}, de=30, en=30)),  # two languages in both
+        (spoken({"de": 12}, de=90), spoken({}, en=60)),  # nobody knows who came
+        (spoken({"de": 12}, de=90), spoken({"de": 9}, question="burst pipe", en=60)),  # they ask otherwise
+        (spoken({"de": 12}, de=90), spoken({"de": 9}, quoted=60)),
+        (spoken({"de": 12}, de=90), spoken({"de": 9}, code=60)),
+        (spoken({"de": 12}, de=90), spoken({"de": 9}, de=40, en=20)),  # as a few quotations do
+        (spoken({"de": 12}, de=90), spoken({"de": 9}, en=20)),  # too few
+    ],
+)
+def test_other_users_two_languages_quotations_and_code_make_no_answers_be_in_another_language(
+    before: FirstAnswers, after: FirstAnswers
+) -> None:
+    assert after.in_one_language(before, 30) is None
+
+
 def test_citations_and_numbers_do_not_tell_texts_apart_and_only_a_beginning_is_kept() -> None:
     one, other = first_answer("web", "See page 12 [doc_4] [doc_5]."), first_answer("web", "See page 7 [3].")
     assert one.text == other.text

@@ -37,6 +37,13 @@ def test_a_newest_release_with_too_little_is_not_known() -> None:
     assert one.not_known([]) == "a v3 has 3 whole conversations"
 
 
+def test_a_canary_that_is_too_small_says_so_though_it_began_before_the_release_beside_it() -> None:
+    given = summary(("a", "canary", 1.0), ("a", "main", 1.5), compared=())
+    del given["quality"][1]["not_compared"]
+    (one,) = newest_releases(given)
+    assert one.not_known([]) == "a canary has 3 whole conversations"
+
+
 def test_what_got_worse_while_traffic_moved_is_not_known_of_the_primary_figure_and_of_those_that_are_asked_for() -> (
     None
 ):

@@ -42,6 +42,12 @@ def test_code_addresses_and_quotations_say_nothing_of_who_wrote_them() -> None:
     assert read(f"{TEXTS['de']}\nfor one in the_list: this = that if you and they are == with").code == "de"
 
 
+def test_a_letter_with_a_number_is_a_document_and_no_english() -> None:
+    german = read("Teilen Sie die Prüfungen nach ihrer Dauer auf vier Rechner auf [d1] [d2] (m3).")
+    assert (german.code, german.weight("en") < 0.3) == ("de", True)
+    assert read("I'd do it [1]").weight("en") > read("I do it [d1]").weight("en")
+
+
 def test_languages_and_translations_are_named_in_many_languages() -> None:
     for text in (
         "in Spanish, please",
