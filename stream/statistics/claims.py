@@ -116,7 +116,7 @@ def claims(
     habit: ClosingHabit | None = None,
     length: ConversationLength | None = None,
     changes: Sequence[RecordChange] = (),
-    after: RatesAfter = RatesAfter(),  # noqa: B008 - of plain numbers
+    after: RatesAfter | None = None,
 ) -> dict[str, Claim]:
     """Return what is said of each figure of a comparison.
 
@@ -127,7 +127,7 @@ def claims(
     habit: what one side may owe to asking in closing what the other does not ask; length: how many questions
     conversations hold; changes: of what was asked and written down; after: what is known of the later side alone.
     """
-    weighing = _Weighing(deltas, least_change, ranked, shift, unheard, after)
+    weighing = _Weighing(deltas, least_change, ranked, shift, unheard, after or RatesAfter())
     weighing.name(primary, coverages, changes, lacking, doubts.after)
     weighing.by_users(habit, length)
     weighing.by_record(changes, habit)
