@@ -37,7 +37,7 @@ from turnsignal.stream.replay import Indexer, Recorded, Replay
 from turnsignal.stream.suite import Suite, load_suite
 
 if TYPE_CHECKING:
-    from confluent_kafka import Message
+    from turnsignal.agents.kafka.log_records import LogRecord
 
 _TEXT, _TEXT_LINES = 1_000, 30  #: characters and lines of a text that are shown
 _WITHHELD = "(not shown: to be forgotten)"
@@ -190,7 +190,7 @@ def from_kafka(settings: Settings, conversation_id: str) -> StoredConversation:
 
     def since(topic: str) -> list[Mapping[str, Any]]:
         """What a topic has of the conversation as it was begun anew: rows quote answers, also those that come late."""
-        rows = ((message.timestamp()[1], _object(message)) for message in _messages(settings, topic, key, stored))
+        rows = ((record.timestamp, _object(record)) for record in _records(settings, topic, key, stored))
         return [row for at, row in rows if at > asked and row is not None and row.get("turn_id") not in forgotten]
 
     stored.rows = since(names["scores"])
@@ -201,8 +201,8 @@ def from_kafka(settings: Settings, conversation_id: str) -> StoredConversation:
         if not stored.queued:
             stored.unqueued = explain_unqueued(suite, conversation_id)
         stored.queued = choose_judged(suite, stored.queued)
-    for message in _messages(settings, names["conversations"], key, stored):  # the last one holds, also if it is none
-        stored.summary = _object(message) if message.timestamp()[1] > asked else None
+    for record in _records(settings, names["conversations"], key, stored):  # the last one holds, also if it is none
+        stored.summary = _object(record) if record.timestamp > asked else None
     stored.kept = _ask_worker(settings, conversation_id, stored)
     return stored
 
@@ -220,9 +220,7 @@ def _suite_in_force(settings: Settings, stored: StoredConversation) -> Suite | N
 
 def _asked_to_forget(settings: Settings, names: Mapping[str, str], key: bytes, stored: StoredConversation) -> int:
     """Return when somebody asked last to forget the conversation, in milliseconds of the broker; 0 for never."""
-    asked: int = max(
-        (message.timestamp()[1] for message in _messages(settings, names["forget"], key, stored)), default=0
-    )
+    asked: int = max((record.timestamp for record in _records(settings, names["forget"], key, stored)), default=0)
     if asked:
         stored.notes.append(
             f"asked at {_show_time(asked / 1000)} to be forgotten: texts and scores from before that are not shown,"
@@ -237,10 +235,10 @@ def _add_turns(
     """Add the turns on the topic, those from before a request to forget them without texts; return the ids of these."""
     redaction = load_redaction(settings.redaction)
     forgotten: set[Any] = set()
-    for message in _messages(settings, names["turns"], key, stored):
-        if (turn := _shown_turn(message, redaction)) is None:
+    for record in _records(settings, names["turns"], key, stored):
+        if (turn := _shown_turn(record, redaction)) is None:
             continue
-        if message.timestamp()[1] <= asked:
+        if record.timestamp <= asked:
             forgotten.add(turn["turn_id"])
             turn["text"] = _WITHHELD
         else:
@@ -249,14 +247,14 @@ def _add_turns(
     return forgotten
 
 
-def _shown_turn(message: "Message", redaction: Redaction | None) -> dict[str, Any] | None:
+def _shown_turn(record: "LogRecord", redaction: Redaction | None) -> dict[str, Any] | None:
     """Return who said what and when in a turn on the topic, redacted as it is scored; None for what is none."""
-    turn = _object(message)
+    turn = _object(record)
     if turn is None or not isinstance(text := turn.get("text"), str):
         return None
     if redaction is not None:
         try:
-            read = decode_turn(message.value(), message.key())
+            read = decode_turn(record.value, record.key)
             redaction.apply(read, Counter())
             text = read.text
         except Refused:  # a lenient worker may take it in all the same; no id of a document keeps anything then
@@ -264,23 +262,23 @@ def _shown_turn(message: "Message", redaction: Redaction | None) -> dict[str, An
     return {name: turn.get(name) for name in ("turn_id", "role", "timestamp")} | {"text": text}
 
 
-def _object(message: "Message") -> dict[str, Any] | None:
+def _object(record: "LogRecord") -> dict[str, Any] | None:
     with contextlib.suppress(orjson.JSONDecodeError):
-        row = orjson.loads(message.value() or b"")
+        row = orjson.loads(record.value or b"")
         if isinstance(row, dict):
             return row
     return None
 
 
-def _messages(settings: Settings, topic: str, key: bytes, stored: StoredConversation) -> Iterator["Message"]:
-    """Give the committed messages under a key, from the beginning of its partition to its present end."""
+def _records(settings: Settings, topic: str, key: bytes, stored: StoredConversation) -> Iterator["LogRecord"]:
+    """Give the committed records under a key, from the beginning of its partition to its present end."""
     from turnsignal.agents.kafka.logs import find_log, read_log
 
     try:
         log = find_log(settings, topic)
         number = partition_for(key, len(log))
-        for messages in read_log(settings, topic, {number: log[number]}, committed=True):
-            yield from (message for message in messages if message.key() == key)
+        for records in read_log(settings, topic, {number: log[number]}, committed=True):
+            yield from (record for record in records if record.key == key)
     except TurnsignalError as error:
         stored.notes.append(f"{error}; what is shown may be incomplete")
 

@@ -123,10 +123,10 @@ def _read(settings: "Settings") -> "Mapping[str, Incident]":
     from turnsignal.stream.records.regressions import read_incident
 
     incidents, unread, topic = [], 0, topic_names(settings.prefix)["regressions"]
-    for messages in read_log(settings, topic, find_log(settings, topic), committed=True):
-        for message in messages:
+    for records in read_log(settings, topic, find_log(settings, topic), committed=True):
+        for record in records:
             try:
-                incidents.append(read_incident(message.value() or b""))
+                incidents.append(read_incident(record.value or b""))
             except ValueError:
                 unread += 1
     if unread:

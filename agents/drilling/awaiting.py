@@ -73,9 +73,7 @@ def behind(settings: Settings, app: str, topic: str, ends: dict[int, int]) -> li
     reached = {place.partition: place.known or 0 for place in read_positions(settings, app) if place.topic == name}
     left = {number: (reached.get(number, 0), end) for number, end in ends.items() if reached.get(number, 0) < end}
     close = {number: (at, end) for number, (at, end) in left.items() if end - at <= _CLOSE}
-    waiting = {
-        message.partition() for messages in read_log(settings, name, close, committed=True) for message in messages
-    }
+    waiting = {record.partition for records in read_log(settings, name, close, committed=True) for record in records}
     return sorted(waiting | (left.keys() - close.keys()))
 
 
@@ -84,12 +82,12 @@ def read_incidents(settings: Settings, since: dict[int, int], assistant: str) ->
     topic = topic_names(settings.prefix)["regressions"]
     ranges = {number: (since.get(number, first), end) for number, (first, end) in find_log(settings, topic).items()}
     incidents = []
-    for messages in read_log(settings, topic, ranges, committed=True):
-        for message in messages:
-            if message.key() != assistant.encode():
+    for records in read_log(settings, topic, ranges, committed=True):
+        for record in records:
+            if record.key != assistant.encode():
                 continue
             try:
-                incidents.append(read_incident(message.value() or b""))
+                incidents.append(read_incident(record.value or b""))
             except ValueError:  # of a newer turnsignal: the deadline says the rest
                 continue
     return list(newest(incidents).values())

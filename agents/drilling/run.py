@@ -69,10 +69,10 @@ def newest_turn(settings: Settings) -> float | None:
     """Return the newest event time at the ends of the turns topic, None where there is none."""
     topic, times = topic_names(settings.prefix)["turns"], []
     ranges = {number: (max(first, end - _NEWEST), end) for number, (first, end) in find_log(settings, topic).items()}
-    for messages in read_log(settings, topic, ranges, committed=True):
-        for message in messages:
+    for records in read_log(settings, topic, ranges, committed=True):
+        for record in records:
             try:
-                times.append(decode_turn(message.value()).time)
+                times.append(decode_turn(record.value).time)
             except TurnsignalError:  # a dead letter says nothing of the time
                 continue
     return max(times, default=None)

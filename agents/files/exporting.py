@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Self
 
 import msgspec
 import orjson
 
 from turnsignal.agents.files.dead_letters import encode_kept_letter
 from turnsignal.agents.files.writing import write_file
+from turnsignal.agents.kafka.log_records import LogRecord
 from turnsignal.agents.kafka.logs import Ranges, find_held_back, find_log, find_offsets, find_topic_id, read_log
 from turnsignal.agents.kafka.topics import TOPICS, topic_names
 from turnsignal.agents.settings import Settings
@@ -109,10 +110,10 @@ def export_topic(settings: Settings, wanted: Wanted, out: Path, progress: Progre
             part = {number: (first, end)}
             done = _shifted(progress, behind, total)
             with _told_to_repeat():
-                for messages in read_log(settings, topic, part, committed=True, progress=done):
-                    _note_gone(note, number, messages[0], log[number][0])
-                    file.write(_lines(messages, note, keys, forgotten))
-                    note.left[number] = messages[-1].offset() + 1, end
+                for records in read_log(settings, topic, part, committed=True, progress=done):
+                    _note_gone(note, number, records[0], log[number][0])
+                    file.write(_lines(records, note, keys, forgotten))
+                    note.left[number] = records[-1].offset + 1, end
             del note.left[number]
             behind += end - first
         return file.finish()
@@ -155,11 +156,11 @@ def _asks(wanted: Wanted, number: int, before: int) -> bool:
     return number in wanted.offsets and wanted.offsets[number][0] < before
 
 
-def _note_gone(note: _Note, number: int, message: Any, kept_from: int) -> None:
+def _note_gone(note: _Note, number: int, record: LogRecord, kept_from: int) -> None:
     """Note that what came before a partition's first record is gone, where that was asked for."""
-    came = message.timestamp()[1] / 1000
+    came = record.timestamp / 1000
     since = note.wanted.since
-    if number in note.exported.gone or message.offset() != kept_from or not kept_from:
+    if number in note.exported.gone or record.offset != kept_from or not kept_from:
         return
     if _asks(note.wanted, number, kept_from) and (since is None or since < came):
         note.exported.gone[number] = came
@@ -171,37 +172,37 @@ def _keys(settings: Settings, wanted: Wanted, ranges: Ranges, progress: Progress
     if wanted.of is not None:
         ranges = _choose(settings, topic, find_log(settings, topic), wanted)
     read = read_log(settings, topic, ranges, committed=True, progress=progress)
-    return {message.key() for messages in read for message in messages}
+    return {record.key for records in read for record in records}
 
 
 def _forgotten(settings: Settings) -> dict[bytes | None, int]:
     """Return the conversations that were to be forgotten, with the time of the last request, in milliseconds."""
     topic = topic_names(settings.prefix)[_FORGET]
     read = read_log(settings, topic, find_log(settings, topic), committed=True)
-    return {message.key(): message.timestamp()[1] for messages in read for message in messages}
+    return {record.key: record.timestamp for records in read for record in records}
 
 
 def _lines(
-    messages: Sequence[Any], note: _Note, keys: set[bytes | None] | None, forgotten: dict[bytes | None, int]
+    records: Sequence[LogRecord], note: _Note, keys: set[bytes | None] | None, forgotten: dict[bytes | None, int]
 ) -> Iterator[bytes]:
-    """Give the line of each message that is wanted, and count the others."""
+    """Give the line of each record that is wanted, and count the others."""
     exported = note.exported
     if keys is None and not forgotten and note.wanted.topic != DEAD_LETTERS:
-        values = [message.value() for message in messages]
+        values = [record.value for record in records]
         lines = [_as_line(value) if b"\n" in value else value for value in values if value is not None]
         exported.lines += len(lines)
         exported.tombstones += len(values) - len(lines)
         yield from lines
         return
-    for message in messages:
-        key, value = message.key(), message.value()
+    for record in records:
+        key, value = record.key, record.value
         if keys is not None and key not in keys:
             continue
-        if key in forgotten and message.timestamp()[1] <= forgotten[key]:
+        if key in forgotten and record.timestamp <= forgotten[key]:
             exported.forgotten += 1
         elif note.wanted.topic == DEAD_LETTERS:
             exported.lines += 1
-            yield encode_kept_letter(dict(message.headers() or ()), value)
+            yield encode_kept_letter({name: content or b"" for name, content in record.headers}, value)
         elif value is None:
             exported.tombstones += 1
         else:

@@ -5,9 +5,10 @@ sent it, and knows its own by their headers; so it sends nothing twice, however 
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from turnsignal.agents.files.journal import HEADER, Journal, NotedLog
+from turnsignal.agents.kafka.log_records import LogRecord
 from turnsignal.agents.kafka.logs import Ranges, ReadDeniedError, find_log, find_topic_id, read_log
 from turnsignal.agents.settings import Settings
 
@@ -52,8 +53,8 @@ def read_tails(settings: Settings, journal: Journal, topics: Iterable[str], say:
         if size >= LONG:
             say(f"looking through {size:,} records that {topic} took since {journal.path} was written")
         try:
-            for messages in read_log(settings, topic, ranges, committed=False):
-                tails.numbers.update(_numbers_in(messages, journal))
+            for records in read_log(settings, topic, ranges, committed=False):
+                tails.numbers.update(_numbers_in(records, journal))
         except ReadDeniedError:
             begin = now
             say(
@@ -77,11 +78,11 @@ def _behind(noted: NotedLog, log: Ranges) -> Ranges:
     return {partition: (begin, max(begin, log[partition][1])) for partition, begin in begins.items()}
 
 
-def _numbers_in(messages: Iterable[Any], journal: Journal) -> Iterator[int]:
+def _numbers_in(records: Iterable[LogRecord], journal: Journal) -> Iterator[int]:
     """Give the number of each record of the run that it did not note as done."""
     tag = f"{journal.tag}:".encode()
-    for message in messages:
-        for name, value in message.headers() or ():
+    for record in records:
+        for name, value in record.headers:
             number = value[len(tag) :] if name == HEADER and value is not None and value.startswith(tag) else b""
             if number.isdigit() and int(number) >= journal.skip:
                 yield int(number)

@@ -140,14 +140,13 @@ def find_conversations(
     partitions: dict[str, set[int]] = {}
     oldest, read = float("inf"), 0
     # Turns of unfinished transactions are read, too: they hide nobody.
-    for messages in read_log(settings, topic, ranges, committed=False, progress=progress):
-        read += len(messages)
-        for message in messages:
-            kind, stamp = message.timestamp()
-            oldest = min(oldest, stamp) if kind else oldest
-            name = named_conversation(message.key())
-            if name is not None and (name in partitions or _is_of(message.value(), user_id)):
-                partitions.setdefault(name, set()).add(message.partition())
+    for records in read_log(settings, topic, ranges, committed=False, progress=progress):
+        read += len(records)
+        for record in records:
+            oldest = min(oldest, record.timestamp) if record.timestamp > 0 else oldest
+            name = named_conversation(record.key)
+            if name is not None and (name in partitions or _is_of(record.value, user_id)):
+                partitions.setdefault(name, set()).add(record.partition)
     return UserConversations(
         partitions, read, datetime.fromtimestamp(oldest / 1000, UTC) if read and oldest < 1e14 else None
     )

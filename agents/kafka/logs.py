@@ -5,24 +5,39 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
+from aiokafka.consumer.fetcher import READ_COMMITTED, READ_UNCOMMITTED
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, ClusterMetadata, OffsetSpec
 
+from turnsignal.agents.kafka.fetching import PartitionFetch, TopicFetcher
+from turnsignal.agents.kafka.log_records import LogRecord, LogUnpacker
 from turnsignal.agents.kafka.topics import ADMIN_SECONDS, MOCK_CLUSTER, absent_topic, log_bounds, topic_metadata
-from turnsignal.agents.kafka.unpacked_log import pass_damage
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import TurnsignalError
 
 logger = logging.getLogger("turnsignal.logs")
 
 SILENCE_SECONDS = 30.0  #: after which a broker that sends nothing has no more to say
-STILL_SECONDS = 5.0  #: after which it is looked whether partitions are held up by what nobody can unpack
-AGAIN_SECONDS = 1.0  #: the same where one was
-_AT_ONCE = 5_000  # messages that are asked for
-_WAIT = 0.2  # seconds for them
+_AT_ONCE = 5_000  # records that are given in one list
 
 #: What a broker says that searches times among records which it cannot read itself.
 _UNPACKABLE = frozenset((KafkaError.INVALID_MSG, KafkaError.INVALID_RECORD))
+
+#: What it says while a partition goes from one broker to another, or is deleted.
+_FOR_A_WHILE = frozenset(
+    (
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.REQUEST_TIMED_OUT,
+        KafkaError.BROKER_NOT_AVAILABLE,
+        KafkaError.REPLICA_NOT_AVAILABLE,
+        KafkaError.KAFKA_STORAGE_ERROR,
+        KafkaError.FENCED_LEADER_EPOCH,
+        KafkaError.UNKNOWN_LEADER_EPOCH,
+        KafkaError.OFFSET_NOT_AVAILABLE,
+    )
+)
 
 #: partition → (first offset, the one behind the last)
 Ranges = Mapping[int, tuple[int, int]]
@@ -102,27 +117,6 @@ def _ask(
         raise TurnsignalError(msg) from None
 
 
-def _within(messages: Sequence[Any], reached: dict[int, int], left: dict[int, int]) -> dict[int, int] | None:
-    """Return how far messages of one partition reach, None where one is none, is known or the last ends the range.
-
-    reached, left: of the one partition, the offset behind the last that is known, and behind the last that is wanted.
-    Looking at each message takes half as long as reading it.
-    """
-    if not messages or any(message.error() is not None for message in messages):
-        return None
-    ((number, end),) = left.items()
-    behind = messages[-1].offset() + 1
-    return {number: behind} if reached[number] <= messages[0].offset() and behind < end else None
-
-
-def _answers(consumer: Consumer, topic: str, number: int) -> bool:
-    try:
-        consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=STILL_SECONDS)
-    except KafkaException:
-        return False
-    return True
-
-
 def read_log(
     settings: Settings,
     topic: str,
@@ -130,78 +124,73 @@ def read_log(
     *,
     committed: bool,
     progress: Callable[[int, int], None] = lambda *_: None,
-) -> Iterator[Sequence[Any]]:
-    """Give the messages of some partitions of a topic in lists, in the order of each partition.
+) -> Iterator[Sequence[LogRecord]]:
+    """Give the records of some partitions of a topic in lists, each of one partition and in its order; none is empty.
 
     committed: leave out what transactions have not committed; a range then ends early where one is open. progress: told
     how many of how many offsets lie behind. What nobody can unpack is passed over, with a line in the log. Commits
-    nothing. Raises TurnsignalError when the broker falls silent, ReadDeniedError when it refuses.
+    nothing. Raises TurnsignalError when the broker falls silent, ReadDeniedError when it refuses. Not for a thread with
+    a running loop.
     """
     left = {number: end for number, (first, end) in ranges.items() if end > first}
-    total = sum(end - ranges[number][0] for number, end in left.items())
-    options = {
-        "group.id": f"{settings.prefix}-reading",
-        "enable.auto.commit": False,
-        "enable.partition.eof": True,
-        "isolation.level": "read_committed" if committed else "read_uncommitted",
-        "auto.offset.reset": "earliest",
-        "log_level": 0,
-    }
     reached = {number: ranges[number][0] for number in left}
-    consumer = Consumer({**settings.confluent(), **options})
-    try:
-        consumer.assign([TopicPartition(topic, number, first) for number, first in reached.items()])
-        last_answer, looked_at, still = time.monotonic(), time.monotonic(), STILL_SECONDS
+    total = sum(end - reached[number] for number, end in left.items())
+
+    def report() -> None:
+        progress(min(total, sum(at - ranges[number][0] for number, at in reached.items())), total)
+
+    level = READ_COMMITTED if committed else READ_UNCOMMITTED
+    unpacker, refused = LogUnpacker(topic, settings.max_batch_bytes, level), 0
+    with TopicFetcher(settings, topic, level) as fetcher:
+        heard = time.monotonic()
         while left:
-            records: list[Any] = []
-            messages = consumer.consume(_AT_ONCE, _WAIT)
-            if messages:
-                last_answer = looked_at = time.monotonic()
-            elif time.monotonic() - looked_at > still:
-                sound = looked_at - last_answer > 2 * STILL_SECONDS
-                for number in sorted(left) if _answers(consumer, topic, min(left)) else ():
-                    at = reached[number]
-                    passed, behind = pass_damage(settings, topic, number, at, committed=committed, sound=sound)
-                    if behind == at:
-                        continue
-                    still, last_answer = AGAIN_SECONDS, time.monotonic()
-                    reached[number] = min(behind, left[number])
-                    if within_range := [message for message in passed if message.offset() < left[number]]:
-                        yield within_range
-                    if behind < left[number]:
-                        consumer.seek(TopicPartition(topic, number, behind))
-                    else:
-                        del left[number]
-                looked_at = time.monotonic()
-            if time.monotonic() - last_answer > SILENCE_SECONDS:
-                msg = (
-                    f"expected all of {topic}, got no answer for {SILENCE_SECONDS:.0f} s at"
-                    f" {', '.join(f'{number}@{reached[number]}' for number in sorted(left)[:5])}"
-                )
-                raise TurnsignalError(msg)
-            if len(ranges) == 1 and left and (within := _within(messages, reached, left)):
-                records = messages
-                reached = within
-            for message in () if records else messages:
-                error, number, offset = message.error(), message.partition(), message.offset()
-                if error is not None and error.code() != KafkaError._PARTITION_EOF:
-                    msg = f"expected all of {topic}, got: {error.str()}"
-                    denied = error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
-                    raise (ReadDeniedError if denied else TurnsignalError)(msg)
+            patience = heard + SILENCE_SECONDS - time.monotonic()
+            if patience <= 0:
+                raise _silence(topic, {number: reached[number] for number in left}, refused)
+            for fetched in fetcher.fetch({number: reached[number] for number in left}, patience):
+                number = fetched.partition
                 end = left.get(number)
-                if end is None:
-                    continue  # fetched ahead, behind the end of the range
-                if error is None and reached[number] <= offset < end:
-                    records.append(message)
-                    reached[number] = offset + 1
-                if error is not None or offset + 1 >= end:
-                    reached[number] = end
+                if end is None or fetched.offset != reached[number]:
+                    continue  # asked of two brokers, as it went from one to the other
+                records: list[LogRecord] = []
+                if fetched.code:
+                    refused, behind = fetched.code, _after_refusal(settings, topic, fetched)
+                else:
+                    records, behind = unpacker.unpack(fetched, end)
+                for at in range(0, len(records), _AT_ONCE):
+                    part = records[at : at + _AT_ONCE]
+                    reached[number] = part[-1].offset + 1
+                    yield part
+                    report()
+                if behind > fetched.offset:
+                    heard, refused = time.monotonic(), 0
+                is_held_back = committed and fetched.stable <= behind < end <= fetched.end
+                reached[number] = end if is_held_back else min(behind, end)
+                if reached[number] == end:
                     del left[number]
-            if records:
-                yield records
-            progress(min(total, sum(at - ranges[number][0] for number, at in reached.items())), total)
-    finally:
-        consumer.close()
+            report()
+
+
+def _after_refusal(settings: Settings, topic: str, fetched: PartitionFetch) -> int:
+    """Return the offset from which on a partition is asked for again; raises TurnsignalError where that is no use."""
+    number, offset, code = fetched.partition, fetched.offset, fetched.code
+    if code in _FOR_A_WHILE:
+        return offset
+    if code != KafkaError.OFFSET_OUT_OF_RANGE:
+        msg = f"expected all of {topic}, got: {KafkaError(code).str()} (at {number}@{offset})"
+        raise (ReadDeniedError if code == KafkaError.TOPIC_AUTHORIZATION_FAILED else TurnsignalError)(msg)
+    first, end = find_log(settings, topic).get(number, (0, 0))
+    if offset > end:
+        msg = f"expected all of {topic}, got {topic}-{number} up to offset {end} instead of {offset}: was it made anew?"
+        raise TurnsignalError(msg)
+    return max(first, offset)
+
+
+def _silence(topic: str, left: Mapping[int, int], refused: int) -> TurnsignalError:
+    """Make the error about a broker that sends nothing more. left: partition → offset; refused: its last code, or 0."""
+    places = ", ".join(f"{number}@{at}" for number, at in sorted(left.items())[:5])
+    why = f" ({KafkaError(refused).str()})" if refused else ""
+    return TurnsignalError(f"expected all of {topic}, got no answer for {SILENCE_SECONDS:.0f} s at {places}{why}")
 
 
 def topic_ids(

@@ -3,8 +3,9 @@
 A broker hands a batch on as its producer made it. It has looked at the checksum and at the outline of the records, and
 lets through what ends a reader that trusts it: a megabyte that unpacks to many gigabytes, lengths that lie inside a
 compressed batch, offsets far beyond the log's end, a header whose name is no text, a million headers. Here the bytes of
-a batch are bounded before they are there, every length is looked at before it is believed, headers are not read at all,
-and what cannot be read becomes one `Undecodable` for its offsets, which goes to the dead letters like any other record.
+a batch are bounded before they are there, every length is looked at before it is believed, headers are not looked at
+(`agents.kafka.records` reads them for whoever wants them), and what cannot be read becomes one `Undecodable` for its
+offsets, which goes to the dead letters like any other record.
 
 aiokafka's own parsers do none of that, and cannot: in C they read past the end of what they were given, in Python they
 hand such an end to C. It makes them by their names in its `fetcher` module and has no argument for others, so
@@ -26,6 +27,7 @@ from aiokafka.errors import CorruptRecordException
 from aiokafka.record.legacy_records import LegacyRecordBatch
 from aiokafka.record.util import calc_crc32c
 
+from turnsignal.agents.kafka.records import read_number, read_record
 from turnsignal.stream.records.wire import Undecodable
 
 AT_ONCE = 4  #: times the bytes of the largest batch are handed on in one fetch, or wait, at most
@@ -44,18 +46,17 @@ _XERIAL_HEADER = 16
 _LEGACY_VALUES = {0: 18, 1: 26}  # magic → where the key of a message of an old format begins
 _SUSPECTS = 1_000
 _FEW = 32_768  # bytes that are had at once, for batches of few turns
-_MORE = 0x80  # a byte of a number that is not its last
-_SHIFTS = range(7, 64, 7)
 _new: Any = tuple.__new__  # a NamedTuple's own costs twice as much
 
 
 class Fetched(NamedTuple):
-    """A record as it came, a `stream.records.wire.Record`."""
+    """A record as it came, a `stream.records.wire.Record`. headers: as its batch has them, where they are wanted."""
 
     offset: int
     key: bytes | None
     value: bytes | None
     timestamp: int
+    headers: bytes = b""
 
 
 class EnoughError(Exception):
@@ -65,12 +66,13 @@ class EnoughError(Exception):
 class Bounds:
     """What a consumer may unpack.
 
-    limit: bytes of a batch, unpacked; left: bytes that may still be handed on in this fetch; suspects: batches with a
-    wrong checksum that were seen once, as (offset, checksum).
+    limit: bytes of a batch, unpacked; headers: whether they are handed on; left: bytes that may still be handed on in
+    this fetch; suspects: batches with a wrong checksum that were seen once, as (offset, checksum).
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, *, headers: bool = False) -> None:
         self.limit = limit
+        self.headers = headers
         self.left = limit
         self.suspects: set[tuple[int, int]] = set()
 
@@ -203,7 +205,7 @@ class Batch:
     def _read(self, data: bytes, at: int, end: int) -> Iterator[Any]:
         """Read the records one by one; where one ends says its length, so that one that is broken hides no other."""
         bounds, last, first_time, base = self._bounds, self._last, self._first_time, self.base_offset
-        append_time = self._attributes & _APPEND_TIME
+        append_time, wants_headers = self._attributes & _APPEND_TIME, bounds.headers
         room = last - self._count  # what the next record's offset may be at most, so that all others have one, too
         offset = base - 1
         for _ in range(self._count):
@@ -211,7 +213,7 @@ class Batch:
                 raise EnoughError
             expected, room = offset + 1, room + 1
             try:
-                length, at = _read_number(data, at)
+                length, at = read_number(data, at)
                 stop = at + length
                 if not at < stop <= end:
                     msg = f"expected a record within the {end} bytes of its batch, got one up to {stop}"
@@ -220,7 +222,7 @@ class Batch:
                 yield self._give_up(expected, str(error))
                 return
             try:
-                time, key, value, place = _read_record(data, at, stop)
+                time, key, value, place, behind = read_record(data, at, stop)
                 offset = base + place
                 if not expected <= offset <= room:
                     msg = f"expected an offset from {expected} to {room}, got {offset}"
@@ -229,7 +231,8 @@ class Batch:
                 offset = expected
                 yield Undecodable(expected, expected, self._last_time, str(error))
             else:
-                yield _new(Fetched, (offset, key, value, self._last_time if append_time else first_time + time))
+                time = self._last_time if append_time else first_time + time
+                yield _new(Fetched, (offset, key, value, time, data[behind:stop] if wants_headers else b""))
             at = stop
 
     def _give_up(self, first: int, why: str) -> Undecodable:
@@ -335,44 +338,3 @@ def _unpack_block(data: memoryview, limit: int) -> bytes:
         msg = f"there are {size} bytes"
         raise ValueError(msg)
     return bytes(cramjam.snappy.decompress_raw(data))
-
-
-def _read_record(data: bytes, at: int, end: int) -> tuple[int, bytes | None, bytes | None, int]:
-    """Read time, key, value and offset of a record, without its headers; raises ValueError, IndexError.
-
-    Most of its numbers are short, and calls would be most of the work.
-    """
-    number = data[at + 1]  # behind a byte of attributes, which mean nothing yet
-    time, at = ((number >> 1) ^ -(number & 1), at + 2) if number < _MORE else _read_number(data, at + 1)
-    number = data[at]
-    place, at = ((number >> 1) ^ -(number & 1), at + 1) if number < _MORE else _read_number(data, at)
-    number = data[at]
-    length, at = ((number >> 1) ^ -(number & 1), at + 1) if number < _MORE else _read_number(data, at)
-    stop = at + length if length > 0 else at
-    key = None
-    if length >= 0 and stop <= end:
-        key, at = data[at:stop], stop
-    length, at = _read_number(data, stop)
-    stop = at + length if length > 0 else at
-    if stop > end:
-        msg = f"expected key and value up to byte {end}, got them up to {stop}"
-        raise ValueError(msg)
-    return time, key, data[at:stop] if length >= 0 else None, place
-
-
-def _read_number(data: bytes, at: int) -> tuple[int, int]:
-    """Read a varint; return it and where it ends. Raises ValueError when it is none, IndexError behind the end."""
-    number = data[at]
-    if number >= _MORE:
-        number &= _MORE - 1
-        for shift in _SHIFTS:
-            at += 1
-            byte = data[at]
-            if byte < _MORE:
-                number |= byte << shift
-                break
-            number |= (byte & _MORE - 1) << shift
-        else:
-            msg = f"expected a number of at most 64 bits, got none up to byte {at}"
-            raise ValueError(msg)
-    return (number >> 1) ^ -(number & 1), at + 1

@@ -13,6 +13,7 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from tests.kafka.faults.play import wait
+from tests.kafka.raw import batch, produce_batch, record
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.commands.recorded import EXPORTED_FEEDBACK, EXPORTED_TURNS
 from turnsignal.agents.files import exporting
@@ -81,7 +82,7 @@ def last_time(settings: Settings) -> float:
     """Return when the newest record came, as the broker says."""
     topic = topic_names(settings.prefix)["turns"]
     read = read_log(settings, topic, find_log(settings, topic), committed=True)
-    return max(message.timestamp()[1] for messages in read for message in messages) / 1000
+    return max(each.timestamp for records in read for each in records) / 1000
 
 
 def test_a_range_of_time_is_exported_and_whole_conversations_on_request(fresh_topics: Settings, tmp_path: Path) -> None:
@@ -237,6 +238,19 @@ def test_what_is_forgotten_gone_or_has_no_value_is_told(fresh_topics: Settings, 
     assert export_topic(fresh_topics, Wanted("turns", offsets=kept), tmp_path / "rest.jsonl").gone == {}
     before = {number: (end - 2, end)}
     assert list(export_topic(fresh_topics, Wanted("turns", offsets=before), tmp_path / "more.jsonl").gone) == [number]
+
+
+def test_dead_letters_are_exported_whoever_wrote_among_them(fresh_topics: Settings, tmp_path: Path) -> None:
+    topic = topic_names(fresh_topics.prefix)["dead_letters"]
+    ours = [(b"topic", b"t"), (b"partition", b"3"), (b"offset", b"5"), (b"reason", b"poison"), (b"length", b"7")]
+    odd = [(b"\xff", b""), (b"partition", b"three"), (b"offset", b"9" * 5_000), (b"length", b""), (b"sha256", b"\xff")]
+    for headers in (odd, ours):
+        assert produce_batch(fresh_topics.brokers, topic, 0, batch(record(0, None, None, headers), 1)) == 0
+    exported = export_topic(fresh_topics, Wanted("dead_letters"), tmp_path / "letters.jsonl")
+    assert exported.lines == 2
+    lines = [orjson.loads(line) for line in (tmp_path / "letters.jsonl").read_bytes().splitlines()]
+    assert [(line["topic"], line["partition"], line["offset"]) for line in lines] == [("", -1, -1), ("t", 3, 5)]
+    assert lines[1]["reason"] == "poison"
 
 
 def asked(settings: Settings, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> Result:

@@ -15,6 +15,7 @@ import pytest
 from aiokafka.consumer.fetcher import Fetcher
 from aiokafka.consumer.group_coordinator import CoordinatorGroupRebalance, GroupCoordinator
 from aiokafka.consumer.subscription_state import SubscriptionState
+from aiokafka.protocol.fetch import FetchRequest, FetchResponse_v4, FetchResponse_v10
 from faust import App, Stream, Table, Worker
 from faust.assignor.partition_assignor import PartitionAssignor
 from faust.tables.manager import TableManager
@@ -35,6 +36,24 @@ from turnsignal.agents.worker.tables import StateTable, StateTables, StateWindow
 from turnsignal.stream.suite import Suite
 
 pytestmark = pytest.mark.kafka
+
+
+@pytest.mark.parametrize(
+    ("answer", "behind_stable"),
+    [
+        (FetchResponse_v4, ("aborted_transactions", "message_set")),
+        (FetchResponse_v10, ("log_start_offset", "aborted_transactions", "message_set")),
+        (
+            FetchRequest._CLASSES[-1].RESPONSE_TYPE,
+            ("log_start_offset", "aborted_transactions", "preferred_read_replica", "message_set"),
+        ),
+    ],
+)
+def test_an_answer_to_a_fetch_has_its_parts_where_they_are_read(answer: Any, behind_stable: tuple[str, ...]) -> None:
+    topics = answer.SCHEMA.fields[answer.SCHEMA.names.index("topics")]
+    partitions = topics.array_of.fields[1].array_of
+    assert partitions.names == ("partition", "error_code", "highwater_offset", "last_stable_offset", *behind_stable)
+
 
 PLACE = TP("turns", 0)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from confluent_kafka import Producer, TopicPartition
+from confluent_kafka import TopicPartition
 from confluent_kafka.admin import (
     AclBinding,
     AclOperation,
@@ -20,6 +20,7 @@ from confluent_kafka.admin import (
 )
 
 from tests.kafka.faults.play import wait
+from tests.kafka.raw import batch, produce_batch, record
 from turnsignal.agents.files.produce import Produced, produce_files
 from turnsignal.agents.kafka.brokers import Broker, ProcessBroker, find_broker
 from turnsignal.agents.kafka.logs import find_log, read_log
@@ -57,7 +58,7 @@ def write(path: Path, lines: list[bytes]) -> Path:
 def on_topic(settings: Settings, name: str) -> Counter[bytes]:
     topic = topic_names(settings.prefix)[name]
     read = read_log(settings, topic, find_log(settings, topic), committed=False)
-    return Counter(message.value() for messages in read for message in messages)
+    return Counter(each.value for records in read for each in records)
 
 
 def held(settings: Settings) -> int:
@@ -66,9 +67,9 @@ def held(settings: Settings) -> int:
 
 
 def send_beside(settings: Settings, value: bytes) -> None:
-    producer = Producer(settings.producer())
-    producer.produce(topic_names(settings.prefix)["turns"], value, b"c-live")
-    assert producer.flush(30) == 0
+    """Write a record that is not the run's, with a header whose name is no text: librdkafka's reader would end."""
+    topic, data = topic_names(settings.prefix)["turns"], record(0, b"c-live", value, [(b"\xff", b"")])
+    assert produce_batch(settings.brokers, topic, 0, batch(data, 1)) == 0
 
 
 def produce(settings: Settings, tmp_path: Path, lines: list[bytes], spoken: list[str]) -> Produced:

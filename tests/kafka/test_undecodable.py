@@ -97,8 +97,8 @@ ENDLESS = [batch(pack(record(0, KEY, VALUE, length=-5)), 1, codec) for codec, pa
 
 def keys_read(settings: Settings, topic: str) -> list[bytes]:
     read = list(read_log(settings, topic, find_log(settings, topic), committed=True))
-    assert all(read), "no list is empty: who reads looks at its first message"
-    return sorted(message.key() for messages in read for message in messages)
+    assert all(read), "no list is empty: who reads looks at its first record"
+    return sorted(each.key for records in read for each in records)
 
 
 def test_who_reads_a_topic_gets_past_what_nobody_can_unpack(
@@ -121,10 +121,7 @@ def test_who_reads_a_topic_gets_past_what_nobody_can_unpack(
     assert find_offsets(fresh_topics, topic, ranges, time.time() + 3600, is_end=True) == ends, "nothing is left out"
 
 
-def test_requests_to_forget_are_heeded_behind_what_nobody_can_unpack(
-    fresh_topics: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("turnsignal.agents.kafka.forget_requests._LOOK_SECONDS", 1.0)
+def test_requests_to_forget_are_heeded_behind_what_nobody_can_unpack(fresh_topics: Settings) -> None:
     topic = topic_names(fresh_topics.prefix)["forget"]
     producer = Producer(fresh_topics.producer())
 
