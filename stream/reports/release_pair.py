@@ -69,7 +69,6 @@ from turnsignal.stream.statistics.directions import (
     WORSE,
     coverage_name,
 )
-from turnsignal.stream.statistics.evidence import RatesAfter
 from turnsignal.stream.statistics.intervals import (
     Difference,
     Estimate,
@@ -215,7 +214,6 @@ class ReleasePair:
             ),
             habit=habit,
             changes=changes,
-            after=_rates_after(new),
         )
         self._explain(claimed, drift, text, language)
         self._judge_same_answers(claimed, differences, words, few)
@@ -315,7 +313,8 @@ class ReleasePair:
         """
         names, enough = [SAME_FIRST, SAME_DOCUMENTS], _SAME_FOR_MANY
         if SAME_DOCUMENTS in deltas and few - max(0.0, deltas[SAME_DOCUMENTS].value) >= _NEARLY_ALL:
-            if _rates_after(self._new).cite < _NEARLY_ALL:
+            cites = self._new.get(CITED)
+            if cites is None or cites.mean.value < _NEARLY_ALL:
                 return
             names, enough = [SAME_FIRST], _SAME_FOR_MOST
         if any(name not in deltas or claimed[name].change != CHANGED for name in names):
@@ -436,11 +435,6 @@ def _drift(deltas: dict[str, Difference], before: ReleaseTotals, after: ReleaseT
 def _per_conversation(totals: ReleaseTotals, figure: int) -> float:
     """Return how many values of a figure there are to a conversation; figure: its index."""
     return totals.sums(figure).turns / max(1.0, float(totals.answered[0]))
-
-
-def _rates_after(new: Mapping[str, ReleaseFigure]) -> RatesAfter:
-    cites, free = new.get(CITED), new.get(CLARIFICATION_FREE)
-    return RatesAfter(cites.mean.value if cites else 0.0, free.mean.interval.low if free else 0.0)
 
 
 def _thanked(beside: Mapping[str, Difference], old: Mapping[str, ReleaseFigure]) -> tuple[Difference, float] | None:

@@ -77,12 +77,10 @@ from turnsignal.stream.statistics.directions import (
     family,
 )
 from turnsignal.stream.statistics.evidence import (
-    RatesAfter,
     accounted_for,
     failed_before,
     is_loss,
     less_evidence,
-    mended,
     says_nothing_of_failing,
     weighs,
 )
@@ -116,7 +114,6 @@ def claims(
     habit: ClosingHabit | None = None,
     length: ConversationLength | None = None,
     changes: Sequence[RecordChange] = (),
-    after: RatesAfter | None = None,
 ) -> dict[str, Claim]:
     """Return what is said of each figure of a comparison.
 
@@ -125,9 +122,9 @@ def claims(
     documents there are to cite; doubts: why those say nothing; lacking: what there is no record of afterwards, so that
     nothing is known to be better, "" for nothing; unheard: after − before of `UNHEARD`; shift: how the traffic moved;
     habit: what one side may owe to asking in closing what the other does not ask; length: how many questions
-    conversations hold; changes: of what was asked and written down; after: what is known of the later side alone.
+    conversations hold; changes: of what was asked and written down.
     """
-    weighing = _Weighing(deltas, least_change, ranked, shift, unheard, after or RatesAfter())
+    weighing = _Weighing(deltas, least_change, ranked, shift, unheard)
     weighing.name(primary, coverages, changes, lacking, doubts.after)
     weighing.by_users(habit, length)
     weighing.by_record(changes, habit)
@@ -152,7 +149,6 @@ class _Weighing:
         ranked: Collection[str],
         shift: TrafficShift,
         unheard: Difference | None,
-        after: RatesAfter,
     ) -> None:
         self.claimed: dict[str, Claim] = {}
         self._deltas, self._least_change, self._ranked, self._shift = deltas, least_change, ranked, shift
@@ -161,7 +157,7 @@ class _Weighing:
         # What fails is no evidence where conversations end without an answer about as often as before.
         hidden = {FAILED} if says_nothing_of_failing(deltas) else set()
         self._seen = {name: delta for name, delta in deltas.items() if name not in hidden}
-        self._accounted = accounted_for(self._seen, unheard, least_change) | mended(deltas, after)
+        self._accounted = accounted_for(self._seen, unheard, least_change)
         self._missing = _MISSING if hidden and moved(deltas[FAILED], FALL, least_change) else ""
 
     def name(

@@ -2,9 +2,8 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
-from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE
+from turnsignal.stream.records.scores import CLARIFICATION_FREE
 from turnsignal.stream.statistics.claim import by
 from turnsignal.stream.statistics.directions import (
     FAILED,
@@ -15,8 +14,6 @@ from turnsignal.stream.statistics.directions import (
     LEFTOVERS,
     NO_ANSWER,
     RISE,
-    SAME_FIRST,
-    SAME_LANGUAGE,
     SHORT_FIRST,
     WITH_DOCUMENTS,
     coverage_name,
@@ -26,21 +23,7 @@ from turnsignal.stream.statistics.intervals import Difference
 from turnsignal.stream.statistics.promise import moved
 
 _BACKED = 0.25  #: of a change of failing answers: how far as many more or fewer conversations must get none
-_MENDED = 0.8  #: rise of a share by which it went from hardly any answers to nearly all
-_CITE, _CONTENT = 0.9, 0.75  #: shares from which on nearly all answers cite, and most follow-ups are content
-_SAME_FOR_SOME = 0.25  #: share of conversations below which those that get the same answer asked the same
 _COMPLAINTS = (FREE_CONVERSATIONS, "abandoned")  #: what has no coverage, and depends on what could be read alike
-
-
-class RatesAfter(NamedTuple):
-    """What the later of two releases has, where how far it moved does not tell enough; 0 where that is not known.
-
-    cite: share of answers out of documents that cite; content: share of follow-ups that ask for no clarification, at
-    its lower end.
-    """
-
-    cite: float = 0.0
-    content: float = 0.0
 
 
 def is_loss(name: str, delta: Difference, least_change: float) -> bool:
@@ -88,19 +71,6 @@ def accounted_for(deltas: Mapping[str, Difference], unheard: Difference | None, 
     if leftovers is not None and short is not None and moved(leftovers, FALL, max(least_change, short.value)):
         accounted.add(SHORT_FIRST)
     return accounted
-
-
-def mended(deltas: Mapping[str, Difference], after: RatesAfter) -> set[str]:
-    """Return the losses that are none, since answers broke off, or were in another language, and no longer do.
-
-    What breaks off cites nothing and is never twice the same, and what says much in another language is long. A dead
-    answer, short or the same to many, cites nothing, and is complained of: of refusals that cite all the same, up to
-    71 % of follow-ups asked for no clarification.
-    """
-    is_mended = any(name in deltas and moved(deltas[name], RISE, _MENDED) for name in (CITED, SAME_LANGUAGE))
-    if not is_mended or after.cite < _CITE or after.content < _CONTENT:
-        return set()
-    return {SHORT_FIRST, SAME_FIRST} if SAME_FIRST not in deltas or deltas[SAME_FIRST].value < _SAME_FOR_SOME else set()
 
 
 def says_nothing_of_failing(deltas: Mapping[str, Difference]) -> bool:

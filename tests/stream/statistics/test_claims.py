@@ -9,7 +9,6 @@ from turnsignal.stream.statistics.claims import claims
 from turnsignal.stream.statistics.closing_habit import ClosingHabit
 from turnsignal.stream.statistics.conversation_length import ConversationLength
 from turnsignal.stream.statistics.directions import BY_USERS
-from turnsignal.stream.statistics.evidence import RatesAfter
 from turnsignal.stream.statistics.intervals import Difference
 from turnsignal.stream.statistics.rankings import RankingDoubts, cited_by_place, said_nothing, says_nothing
 from turnsignal.stream.statistics.traffic_shift import TrafficShift
@@ -107,26 +106,6 @@ def test_answers_that_are_shorter_without_what_a_model_thinks_aloud_hold_nothing
     assert shorter["clarification_free"].change == "changed"
     mended = claims({**deltas, "answers_with_leftovers": delta(-0.6, 1e-9)}, {}, "follow_up", 0.01, ())
     assert (mended["clarification_free"].change, mended["answers_with_leftovers"].change) == ("better", "better")
-
-
-@pytest.mark.parametrize(
-    ("mended", "same", "after", "verdict"),
-    [
-        ({"cited": delta(0.95, 1e-9)}, 0.1, RatesAfter(0.95, 0.8), "better"),
-        ({"same_language": delta(0.95, 1e-9)}, 0.1, RatesAfter(0.95, 0.8), "better"),
-        ({"same_language": delta(0.4, 1e-9)}, 0.1, RatesAfter(0.95, 0.8), "changed"),  # it spoke it before, too
-        ({"same_language": delta(0.95, 1e-9)}, 0.1, RatesAfter(0.4, 0.8), "changed"),  # as refusals cite nothing
-        ({"same_language": delta(0.95, 1e-9)}, 0.1, RatesAfter(0.95, 0.6), "changed"),  # users still complain
-        ({"same_language": delta(0.95, 1e-9)}, 0.5, RatesAfter(0.95, 0.8), "changed"),  # the same to half of them
-        ({}, 0.1, RatesAfter(0.95, 0.8), "changed"),
-    ],
-)
-def test_short_and_same_answers_hold_nothing_back_where_nearly_all_were_mended_and_users_are_content(
-    mended: dict[str, Difference], same: float, after: RatesAfter, verdict: str
-) -> None:
-    short = {"short_first_answers": delta(0.7, 1e-9), "same_first_answers": delta(same, 1e-9)}
-    found = claims({"clarification_free": RISE, **short, **mended}, {}, "follow_up", 0.01, (), after=after)
-    assert found["clarification_free"].change == verdict
 
 
 @pytest.mark.parametrize(
