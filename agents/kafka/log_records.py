@@ -88,8 +88,8 @@ class LogUnpacker:
 class _LogRecords(BoundedRecords):
     """The records of a fetched partition; lost: what stands among them for those that cannot be read."""
 
-    def __init__(self, place: TopicPartition, *arguments: Any) -> None:
-        super().__init__(place, *arguments)
+    def __init__(self, partition: TopicPartition, *arguments: Any) -> None:
+        super().__init__(partition, *arguments)
         self.lost: list[Undecodable] = []
 
     def _consumer_record(self, tp: TopicPartition, record: Fetched | Undecodable) -> LogRecord | Undecodable:

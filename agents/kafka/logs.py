@@ -142,9 +142,9 @@ def read_log(
     level = READ_COMMITTED if committed else READ_UNCOMMITTED
     unpacker, refused = LogUnpacker(topic, settings.max_batch_bytes, level), 0
     with TopicFetcher(settings, topic, level) as fetcher:
-        heard = time.monotonic()
+        last_answer = time.monotonic()
         while left:
-            patience = heard + SILENCE_SECONDS - time.monotonic()
+            patience = last_answer + SILENCE_SECONDS - time.monotonic()
             if patience <= 0:
                 raise _silence(topic, {number: reached[number] for number in left}, refused)
             for fetched in fetcher.fetch({number: reached[number] for number in left}, patience):
@@ -163,7 +163,7 @@ def read_log(
                     yield part
                     report()
                 if behind > fetched.offset:
-                    heard, refused = time.monotonic(), 0
+                    last_answer, refused = time.monotonic(), 0
                 is_held_back = committed and fetched.stable <= behind < end <= fetched.end
                 reached[number] = end if is_held_back else min(behind, end)
                 if reached[number] == end:

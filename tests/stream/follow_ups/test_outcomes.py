@@ -128,8 +128,8 @@ WAYS: dict[str, tuple[str, list[FakeTurn]]] = {
     "a number out of a menu": ("unanswered", [reply("a2", 2, "Send 1 for bills, 2 for orders."), user("u2", 3, "2")]),
     "no to anything else": ("silent", [reply("a2", 2, MORE), user("u2", 3, "no")]),
     "yes to anything else that nobody answers": ("unanswered", [reply("a2", 2, MORE), user("u2", 3, "yes")]),
-    "an acceptance that no rule reads, and praise": ("silent", [user("u2", 2, "habs"), reply("a2", 3, "Prima.")]),
-    "an acceptance that no rule reads, and a smile": ("silent", [user("u2", 2, "im in"), reply("a2", 3, ":)")]),
+    "an acceptance that no rule reads, and praise": ("silent", [user("u2", 2, "hamma"), reply("a2", 3, "Prima.")]),
+    "an acceptance that no rule reads, and a smile": ("silent", [user("u2", 2, "hamma scho"), reply("a2", 3, ":)")]),
     "a complaint, and okay": ("unanswered", [user("u2", 2, NO), reply("a2", 3, "Okay.")]),
     "what was asked for, and okay": (
         "unanswered",
