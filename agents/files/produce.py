@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
 
@@ -102,7 +103,7 @@ class Rejects:
     def _write(self, row: dict[str, Any]) -> None:
         reason = row["reason"]
         self.counts[reason] += 1
-        if (row["file"], row["line"]) not in self._written:
+        if _identity(row) not in self._written:
             if self._file is None:
                 mode = "ab" if self._goes_on else "wb"
                 self._file = self.path.open(mode, buffering=0)  # a journal may note right away that the line is done
@@ -119,14 +120,18 @@ class Rejects:
             self._file.close()
 
 
-def _lines_in(path: Path) -> frozenset[tuple[str, int]]:
-    """Return the file and number of each line in a reject file; what a kill has cut off is none."""
+def _identity(row: dict[str, Any]) -> bytes:
+    """Return what tells a row of a reject file from others: a line may hold several records."""
+    return sha256(orjson.dumps(row)).digest()[:16]
+
+
+def _lines_in(path: Path) -> frozenset[bytes]:
+    """Return the identity of each row in a reject file; what a kill has cut off is none."""
     lines = set()
     with path.open("rb") as rows:
         for row in rows:
             with suppress(orjson.JSONDecodeError, TypeError, KeyError):
-                read = orjson.loads(row)
-                lines.add((read["file"], read["line"]))
+                lines.add(_identity(orjson.loads(row)))
     return frozenset(lines)
 
 

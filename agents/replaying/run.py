@@ -55,6 +55,7 @@ from turnsignal.stream.records.decisions import Decision
 from turnsignal.stream.records.wire import DEAD_LETTERS
 from turnsignal.stream.replay import PARTITIONS, Indexer, Line, Replay, Run
 from turnsignal.stream.reports.quality import DERIVED
+from turnsignal.stream.reports.release_totals import SHAPE
 from turnsignal.stream.suite import Suite
 
 READING = 8  #: the share of reading and sorting in a replay is one of so many
@@ -131,12 +132,14 @@ def replay_files(
     # What is counted changes more often than the version, and parts of other figures do not add up.
     what: tuple[object, ...] = (
         suite.model_dump_json(),
+        suite.fingerprint,
         as_is,
         environment,
         alerts,
         of,
         metadata.version("turnsignal"),
         DERIVED,
+        SHAPE,
     )
     what += (release_times,) if release_times else ()
     what += () if read_as is None else read_as.identity

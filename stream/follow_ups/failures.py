@@ -232,13 +232,22 @@ def demands(response: str) -> bool:
     >>> demands("Odd. Please paste the full stack trace."), demands("Please restart the router.")
     (True, False)
     """
-    sentences = _sentences(_plain(response.strip()[-_OPENING:]))
-    return any(_table("beside", "requests").match(_encode(sentence)) for sentence in sentences[-_LAST:])
+    return any(map(_requests, _sentences(_plain(response.strip()[-_OPENING:]))[-_LAST:]))
+
+
+def _requests(sentence: str) -> bool:
+    """Say whether a sentence asks for something; what is to be copied into a file is none of ours."""
+    read = _encode(sentence)
+    if _table("beside", "requests").match(read):
+        return True
+    if not _table("beside", "shows").match(read):
+        return False
+    return bool(_table("beside", "to_us").match(read)) or not _table("beside", "placed").match(read)
 
 
 def _asks_without_a_mark(text: str) -> bool:
-    sentences, requests = _sentences(text), _table("beside", "requests")
-    asking = [bool(requests.match(_encode(sentence))) for sentence in sentences]
+    sentences = _sentences(text)
+    asking = [_requests(sentence) for sentence in sentences]
     return any(asking) and all(asks or _leads_over(one) for asks, one in zip(asking, sentences, strict=True))
 
 

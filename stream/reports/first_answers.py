@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import accumulate, islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from turnsignal.stream.reports.answer_edges import AnswerEdges, edges, forget_rare, has_end, named
 from turnsignal.stream.reports.first_questions import NOT_KNOWN, FirstQuestions, Opening, words_asked
@@ -139,11 +139,6 @@ class FirstAnswers:
     retrieved: int = 0
     questions: FirstQuestions = field(default_factory=FirstQuestions)
     edges: AnswerEdges = field(default_factory=AnswerEdges)
-
-    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        """Take in checkpoints, too, that were written when languages of answers were not counted."""
-        for name, value in ({"of_a_language": 0, "answered": Counter()} | state[1]).items():
-            setattr(self, name, value)
 
     @property
     def n(self) -> int:

@@ -343,15 +343,13 @@ class ReleasePair:
         )
         # Who got no answer has no platform that is known, but a language.
         placed = parts == LANGUAGES or (self.before.placed and self.after.placed)
-        return within_parts(pairs, set() if placed else {UNANSWERED})
+        within = within_parts(pairs, set() if placed else {UNANSWERED})
+        if platform and others_moved(self.before, self.after):  # all that is worse may be among these
+            return {name: delta for name, delta in within.items() if delta.p <= PROMISE}
+        return within
 
     def _speak_for_all(self, by_platform: Parts) -> bool:
-        """Say whether most conversations on platforms that both have enough of are on some that are kept apart.
-
-        Traffic that moves among those that are not may be all that a difference is.
-        """
-        if others_moved(self.before, self.after):
-            return False
+        """Say whether most conversations on platforms that both have enough of are on some that are kept apart."""
         others = OTHER_PLATFORMS if has_others(self.before, self.after) else None
         counts = [self.before.first_answers.platforms, self.after.first_answers.platforms]
         names = [name for name in counts[0] if name and min(of[name] for of in counts) >= FEWEST]

@@ -14,8 +14,8 @@ from confluent_kafka import Producer
 from turnsignal.agents.commands.explain import explain, from_kafka
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.journal import Journal
-from turnsignal.agents.files.produce import Produced, produce_files
-from turnsignal.agents.files.reading import Origin, TurnFile
+from turnsignal.agents.files.produce import Produced, Rejects, produce_files
+from turnsignal.agents.files.reading import Origin, Recording, TurnFile
 from turnsignal.agents.files.recognising import HowToRead
 from turnsignal.agents.kafka.brokers import MockBroker
 from turnsignal.agents.kafka.topics import create_topics
@@ -191,6 +191,17 @@ def test_a_rejected_line_that_was_not_noted_as_done_stands_in_the_reject_file_on
     done = produce_files(*files, **how)
     assert (done.skipped, done.sent, done.rejected) == (1, 1, {"not_json": 1})
     assert len(rejects.read_bytes().splitlines()) == 1
+
+
+def test_rejected_records_of_one_line_all_stand_in_the_reject_file(tmp_path: Path) -> None:
+    (turns := tmp_path / "turns.jsonl").write_bytes(line("c-array", "t1", 1))
+    rows = [{"file": "array.json", "line": 1, "reason": "too_large", "detail": "", "value": text} for text in "abc"]
+    (letters := tmp_path / "letters").write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    (path := tmp_path / "rejects.jsonl").write_bytes(orjson.dumps(rows[0]) + b"\n")
+    rejects = Rejects(path, Recording([turns]), lambda _: None, goes_on=True)
+    rejects.add_letters(letters)
+    rejects.close()
+    assert [orjson.loads(row)["value"] for row in path.read_bytes().splitlines()] == ["a", "b", "c"]
 
 
 def test_what_was_on_its_way_counts_as_not_done(tmp_path: Path) -> None:

@@ -403,6 +403,8 @@ def test_an_answer_that_only_asks_back_is_told(text: str) -> None:
     "text",
     [
         *("Restart the router to clear the error.", "Logs show each message."),
+        *("Copy the output to the file notes.txt.", "Stellen Sie die Ausgabe auf PDF."),
+        *("Envíe el mensaje con el botón azul.", "Copiez la sortie dans un fichier."),
         *("", "Press Split.", "Press Split on the terminal. Did that help?", "The fee is 5 euros. Do you need more?"),
         *("Sure, you can return it within 30 days. Is it damaged?", "Drücken Sie Teilen. Hat das geholfen?"),
         "Why is the sky blue? Because short waves are scattered more than long ones are.",

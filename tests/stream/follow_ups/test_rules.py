@@ -177,6 +177,12 @@ def test_an_error_that_was_asked_for_is_no_complaint(demand: str) -> None:
         assert not read(pasted, demand, "my deploy fails").clarification
 
 
+def test_what_is_complained_of_behind_a_step_with_a_log_in_it_is_a_complaint() -> None:
+    for step in ("Run make. Then copy the output to the file notes.txt.", "Attach the screenshot to your claim there."):
+        assert read("Error: permission denied", step, "How do I keep the log?").clarification
+        assert read("there is no such button", step, "How do I keep the log?").clarification
+
+
 def test_no_rejects_an_answer_and_turns_a_proposal_down_without_hinting_at_an_error() -> None:
     assert read("No, it is the Bronze plan").label is FollowUp.CORRECTION
     for text in ("No, what is the phone number?", "No", "Not really"):

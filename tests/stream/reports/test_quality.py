@@ -401,6 +401,13 @@ def test_traffic_that_moves_among_platforms_that_count_together_makes_no_release
     assert (free["verdict"], free["untold"]) == (CHANGED, True)
 
 
+def test_what_became_worse_on_all_platforms_that_are_kept_apart_is_worse_whatever_moves_among_the_others() -> None:
+    kept = [(version, 20, 300, f"a{n:02}", bad) for n in range(64) for version, bad in (("v1", 0.1), ("v2", 0.5))]
+    moved = [("v1", 200, 300, "yy", 0.1), ("v2", 200, 300, "zz", 0.5)]
+    free = compared(first_answers(*kept, *moved))["clarification_free"]
+    assert (free["verdict"], "within platforms, too" in str(free["why"])) == (WORSE, True)
+
+
 def test_a_platform_that_is_called_as_what_counts_together_is_one_like_any_other() -> None:
     named = [(version, 60, 300, OTHER_PLATFORMS, bad) for version, bad in (("v1", 0.1), ("v2", 0.6))]
     unnamed = [(version, 60, 300, "", bad) for version, bad in (("v1", 0.1), ("v2", 0.6))]
