@@ -130,7 +130,7 @@ def _lines_in(path: Path) -> frozenset[bytes]:
     lines = set()
     with path.open("rb") as rows:
         for row in rows:
-            with suppress(orjson.JSONDecodeError, TypeError, KeyError):
+            with suppress(orjson.JSONDecodeError):
                 lines.add(_identity(orjson.loads(row)))
     return frozenset(lines)
 

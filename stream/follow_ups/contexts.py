@@ -110,12 +110,13 @@ _REMARKS = Patterns([_REMARK["denied"], _REMARK["adverse"], _REMARK["negated"]])
 class Context:
     """What stands around a follow-up; each part is looked at only when a rule asks."""
 
-    __slots__ = ("_around", "_exchange", "_failures", "_follow_up", "_new", "_remarks", "_signs", "_tail")
+    __slots__ = ("_around", "_demands", "_exchange", "_failures", "_follow_up", "_new", "_remarks", "_signs", "_tail")
 
     def __init__(self, follow_up: str, exchange: Exchange, signs: Any, failures: Failures) -> None:
         self._follow_up, self._exchange, self._signs, self._failures = follow_up, exchange, signs, failures
         self._around: str | None = None
         self._new: bool | None = None
+        self._demands: bool | None = None
         self._tail: list[int] | None = None
         self._remarks: frozenset[int] | None = None
 
@@ -131,7 +132,7 @@ class Context:
         """
         tail = self._end()
         if _ASKED not in tail or _CONFIRM in tail:
-            return _ASKED not in tail and demands(self._exchange.response)
+            return _ASKED not in tail and self._demanded()
         if self.checked():
             return checks_in(self._exchange.response) and self._bides()
         return not (self._comments() and self.parting())
@@ -146,8 +147,7 @@ class Context:
 
     def plain(self) -> bool:
         """The response did not end in a question of any kind, nor in a suggestion."""
-        response = self._exchange.response
-        return "?" not in response[-TAIL:] and _OFFER not in self._end() and not demands(response)
+        return "?" not in self._exchange.response[-TAIL:] and _OFFER not in self._end() and not self._demanded()
 
     def uninvited(self) -> bool:
         """The response did not ask for changes ("anything else?")."""
@@ -417,6 +417,12 @@ class Context:
             return True
         response = self._exchange.response[: 2 * HEAD]
         return not _AIMED.isdisjoint(words) or self._echoes(response) or _INSTRUCTS in self._find(response)
+
+    def _demanded(self) -> bool:
+        """Say whether the response asks for something without a question mark; several rules ask that."""
+        if self._demands is None:
+            self._demands = demands(self._exchange.response)
+        return self._demands
 
     def _end(self) -> Collection[int]:
         """Return what the end of the response shows."""

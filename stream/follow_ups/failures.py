@@ -170,14 +170,12 @@ def _without_addenda(text: str) -> str:
 
 def acknowledges(response: str) -> bool:
     """Say whether an answer says no more than "okay"."""
-    text = response.strip()
-    return len(text) <= _BRIEF and bool(_table("patterns", "acknowledgement").match(_encode(_plain(text))))
+    return _says_only("acknowledgement", response, _BRIEF)
 
 
 def praises(response: str) -> bool:
     """Say whether an answer says no more than "great"."""
-    text = response.strip()
-    return len(text) <= _BRIEF and bool(_table("patterns", "praise").match(_encode(_plain(text))))
+    return _says_only("praise", response, _BRIEF)
 
 
 def regrets(response: str) -> bool:
@@ -186,8 +184,7 @@ def regrets(response: str) -> bool:
     >>> regrets("Sorry to hear that, I'll pass it on."), regrets("I'll pass your question on to a colleague.")
     (True, False)
     """
-    text = response.strip()
-    return len(text) <= _OPENING and bool(_table("patterns", "regret").match(_encode(_plain(text))))
+    return _says_only("regret", response, _OPENING)
 
 
 def ends_idle(response: str) -> bool:
@@ -196,8 +193,13 @@ def ends_idle(response: str) -> bool:
     >>> ends_idle("This chat timed out after 15 minutes of inactivity."), ends_idle("The request timed out.")
     (True, False)
     """
+    return _says_only("idle", response, _OPENING)
+
+
+def _says_only(what: str, response: str, most: int) -> bool:
+    """Say whether an answer of so many characters at most is of a kind. what: the name of its patterns."""
     text = response.strip()
-    return len(text) <= _OPENING and bool(_table("patterns", "idle").match(_encode(_plain(text))))
+    return len(text) <= most and bool(_table("patterns", what).match(_encode(_plain(text))))
 
 
 def hands_over(response: str) -> bool:

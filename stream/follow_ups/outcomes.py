@@ -14,8 +14,7 @@ from turnsignal.stream.follow_ups.commands import is_enough
 from turnsignal.stream.follow_ups.failures import acknowledges, ends_idle
 from turnsignal.stream.follow_ups.leaving import takes_leave
 from turnsignal.stream.follow_ups.rules import FollowUpRules
-from turnsignal.stream.follow_ups.sentences import opened, tells
-from turnsignal.stream.follow_ups.small_talk import accepts
+from turnsignal.stream.follow_ups.small_talk import accepts, asks
 from turnsignal.stream.records.scores import ConversationOutcome
 from turnsignal.stream.text.quoted_lines import own_words
 
@@ -91,19 +90,12 @@ class Outcomes:
         while end and kept[end - 1].role == USER and self._takes_leave(kept[:end], last):
             end -= 1
         is_open = end > 0 and kept[end - 1].role == USER  # what leave is taken behind got no answer
-        return is_open and (end == len(kept) or last is None or _asks(kept[end - 1].text))
+        return is_open and (end == len(kept) or last is None or asks(own_words(kept[end - 1].text)))
 
     def _takes_leave(self, kept: Sequence[KeptTurn], last: int | None) -> bool:
         """Say whether the last of these messages, a user's, expects no answer; last: where the last answer stands."""
         text = kept[-1].text
         return takes_leave(Exchange("", "", text) if last is None else exchange(kept, last, text), self._rules)
-
-
-def _asks(text: str) -> bool:
-    """Say whether a message asks something; what people write in several messages they often do not."""
-    text = own_words(text)
-    words = opened(text.casefold())
-    return "?" in text or (bool(words) and not tells(words))
 
 
 def _ended_unhappily(state: Conversation) -> bool:

@@ -56,6 +56,12 @@ def is_small_talk(kept: Sequence[KeptTurn], rules: FollowUpRules, answer: str = 
     return (acknowledges(answer) or praises(answer)) and accepts(around, rules)
 
 
+def asks(text: str) -> bool:
+    """Say whether a message asks something; what people write in several messages they often do not."""
+    words = opened(text.casefold())
+    return "?" in text or (bool(words) and not tells(words))
+
+
 def accepts(around: Exchange, rules: FollowUpRules) -> bool:
     """Say whether a few words behind an answer ask nothing and complain of nothing: a courtesy is enough for them.
 
@@ -66,9 +72,9 @@ def accepts(around: Exchange, rules: FollowUpRules) -> bool:
     [True, False, False]
     """
     text = around.follow_up
-    words, asking = opened(text.casefold()), around.response[-TAIL:]
-    if not words_of(text.casefold()) or len(words) > _FEW or "?" in text or not (words == [] or tells(words)):
+    if not words_of(text.casefold()) or len(opened(text.casefold())) > _FEW or asks(text):
         return False
+    asking = around.response[-TAIL:]
     if demands(asking) or ("?" in asking and not asks_whether_it_helped(asking)):
         return False
     try:

@@ -14,7 +14,7 @@ _REQUESTS = ("request", "request_body", "input", "body", "kwargs")
 _MESSAGE = {"role", "content", "id", "name", "refusal", "annotations", "tool_calls"}  #: keys of a message alone
 _RESPONSES = {"choices", "content", "candidates", "output", "object", "type", "body", "message", "error"}
 
-NOTHING = {"", "{}", "[]", "null", "none", "nan"}  #: cells of a table where no answer came
+_NOTHING = {"", "{}", "[]", "null", "none", "nan"}  #: cells of a table where no answer came
 
 
 def response_of(record: Record) -> Record:
@@ -48,10 +48,15 @@ def _streamed(record: Record) -> Record:
     return (joined(first(record, *_ANSWERS)) if has_messages else None) or {}
 
 
+def is_nothing(given: object) -> bool:
+    """Say whether a cell or a place of a list holds nothing, however that is written."""
+    return given is None or (isinstance(given, str) and given.strip().lower() in _NOTHING)
+
+
 def answer_of(record: Record) -> Record | None:
     """Return the assistant's message where an answer stands beside the messages as a text, or as {role, content}."""
     given = first(record, *_ANSWERS)
-    if isinstance(given, str) and given.strip().lower() in NOTHING:
+    if isinstance(given, str) and is_nothing(given):
         return None
     if isinstance(given, str) and not _is_vendors(given):
         return {"role": "assistant", "content": given}

@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 import msgspec
 
-from turnsignal.stream.formats.answers import NOTHING
+from turnsignal.stream.formats.answers import is_nothing
 from turnsignal.stream.formats.protocol import Assumed
 from turnsignal.stream.formats.values import nested
 from turnsignal.stream.records.turns import LABELS, Truth
@@ -40,9 +40,9 @@ def read_labels(value: object, assumed: Assumed, separator: str | None = None) -
 
 def _read_label(name: str, given: Any, assumed: Assumed) -> Any:
     """Return a label as a turn may carry it; None where there is none, or none that can be read."""
-    has_gaps = isinstance(given, list) and any(map(_is_nothing, given))
+    has_gaps = isinstance(given, list) and any(map(is_nothing, given))
     if not has_gaps and not _problem_of(name, given):
-        return None if name in _LISTS and _is_nothing(given) else given
+        return None if name in _LISTS and is_nothing(given) else given
     mended: Assumed = Counter()
     label = _listed(name, nested(given), mended) if name in _LISTS else _as_text(name, given, mended)
     if problem := _problem_of(name, label):
@@ -71,25 +71,20 @@ def _as_text(name: str, given: Any, mended: Assumed) -> Any:
     return str(given)
 
 
-def _is_nothing(given: Any) -> bool:
-    """Say whether a cell or a place of a list holds no name, however that is written."""
-    return given is None or (isinstance(given, str) and given.strip().lower() in NOTHING)
-
-
 def _is_number(given: Any) -> bool:
     return type(given) is int and -_MOST < given < _MOST
 
 
 def _listed(name: str, given: Any, mended: Assumed) -> Any:
     """Return a lone name as a list of one, and numbers as texts; None for a list of nothing but empty places."""
-    if _is_nothing(given):
+    if is_nothing(given):
         return None
     if _is_number(given) or (isinstance(given, str) and (name == "chunks" or not _SEVERAL.search(given))):
         mended[f"a lone value as truth.{name} is a list of one"] += 1
         given = [given]
     if not isinstance(given, list):
         return given
-    items = [str(item) if _is_number(item) else item for item in given if not _is_nothing(item)]
+    items = [str(item) if _is_number(item) else item for item in given if not is_nothing(item)]
     if len(items) < len(given):
         mended[f"empty places in truth.{name} left out"] += 1
     if any(map(_is_number, given)):

@@ -98,7 +98,7 @@ def choose_rubric(name: str, own: Mapping[str, Rubric] | None = None) -> ChosenR
     if cutoff is not None or ((own is None or family not in own) and family not in BUILT_IN):
         known = sorted({*BUILT_IN, *(own or ())})
         expected = f"expected a rubric's name, one of {', '.join(known)}, or the path of one (.toml)"
-        msg = f"{expected}; {got(name, known)}"
+        msg = f"{expected}; {got(name if cutoff is not None else family, known)}"
         raise ConfigError(msg)
     rubric = own[family] if own and family in own else _built_in(family)
     form = params.pop("form", None)

@@ -344,9 +344,8 @@ def _most_shifted(counts: Counter[str], before: Counter[str], behind: str = "") 
     names = [name for name in sorted(counts | before) if name > behind or not behind]
     if len(counts | before) < 2 or not names or not n or not earlier:
         return "", 0.0, 0.0
-    shares = {name: (rate(counts[name], n), rate(before[name], earlier)) for name in names}
-    name = max(names, key=lambda name: round(abs(shares[name][0].value - shares[name][1].value), 6))
-    became, was = shares[name]
+    name = max(names, key=lambda name: round(abs(counts[name] / n - before[name] / earlier), 6))
+    became, was = rate(counts[name], n), rate(before[name], earlier)
     change = difference(became, was)
     moved = abs(change.value) >= _SHIFTED and change.p * len(names) <= PROMISE
     return (name, became.value, was.value) if moved else ("", 0.0, 0.0)
