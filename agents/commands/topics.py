@@ -155,8 +155,9 @@ def _show_tables(settings: "Settings", described: "Sequence[Described]") -> None
 @click.option(
     "--drop-unreadable",
     is_flag=True,
-    help="Drop entries of the state that no version reads, and what they knew: of a conversation (score), a series or"
-    " an incident (watch), a partition's budget and its calls under way (judge).",
+    help="Drop entries of the state that no version reads, batches that nobody can unpack, and what they knew: of a"
+    " conversation (score), a series or an incident (watch), a partition's budget and its calls under way (judge)."
+    " Batches need the rights ALTER_CONFIGS and DELETE on the state's topic.",
 )
 @click.option(
     "--drop-newer",
@@ -196,19 +197,18 @@ def repair(
 
 
 def _drop(settings: "Settings", app: str, *, damaged: bool, newer: bool) -> None:
-    """Drop entries of the state that are not read, and say which, and which are left."""
+    """Drop what is not read of the state, and say what that is, and what is left."""
     from turnsignal.agents.worker.repair import drop_unreadable
-    from turnsignal.agents.worker.unreadable_state import show_key
 
-    entries = drop_unreadable(settings, app, damaged=damaged, newer=newer)
-    for entry in entries.dropped:
-        click.echo(f"partition {entry.partition}: dropped {show_key(entry.key)}: {entry.wrong}")
-    for option, left in (("--drop-unreadable", entries.damaged), ("--drop-newer", entries.newer)):
-        for entry in left:
-            click.echo(f"partition {entry.partition}: left {show_key(entry.key)}: {entry.wrong}")
+    unread = drop_unreadable(settings, app, damaged=damaged, newer=newer)
+    for each in unread.dropped:
+        click.echo(f"partition {each.partition}: dropped {each.place}: {each.wrong}")
+    for option, left in (("--drop-unreadable", unread.damaged), ("--drop-newer", unread.newer)):
+        for each in left:
+            click.echo(f"partition {each.partition}: left {each.place}: {each.wrong}")
         if left:
-            click.echo(f"{count_of(len(left), 'key')} left, which {option} drops.")
-    if not any(entries):
+            click.echo(f"{len(left):,} left, which {option} drops.")
+    if not any(unread):
         click.echo("Every entry of the state reads as one.")
 
 

@@ -4,6 +4,8 @@ What can be read is; what nobody can unpack is passed over, with a line in the l
 """
 
 import logging
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from aiokafka.consumer.fetcher import READ_COMMITTED
@@ -20,6 +22,9 @@ from turnsignal.stream.text.visible import one_line
 logger = logging.getLogger("turnsignal.logs")
 
 _SHOWN = 200  # characters of what was wrong with a batch
+#: told of a partition and what stands in it for records that nobody can read
+PassedOver = Callable[[int, Undecodable], None]
+
 _new: Any = tuple.__new__  # a NamedTuple's own costs twice as much
 
 
@@ -43,11 +48,16 @@ class LogRecord(NamedTuple):
 
 
 class LogUnpacker:
-    """Unpacks what is fetched of a topic. limit: bytes of a batch, unpacked; level: as the topic is fetched."""
+    """Unpacks what is fetched of a topic.
 
-    def __init__(self, topic: str, limit: int, level: int) -> None:
+    limit: bytes of a batch, unpacked; level: as the topic is fetched; passed_over: told of what nobody can read, which
+    the log is by default.
+    """
+
+    def __init__(self, topic: str, limit: int, level: int, passed_over: PassedOver | None = None) -> None:
         self._topic, self._level = topic, level
         self._bounds = Bounds(limit, headers=True)
+        self._passed_over = passed_over or partial(log_passed_over, topic)
 
     def unpack(self, fetched: PartitionFetch, end: int) -> tuple[list[LogRecord], int]:
         """Return the records before an offset, and the offset to fetch from next; no more than memory has room for.
@@ -68,21 +78,20 @@ class LogUnpacker:
                 raise TurnsignalError(msg) from None
         for lost in reading.lost:
             if lost.first < end:
-                self._report(place, lost)
+                self._passed_over(fetched.partition, lost)
         if reading.lost or (records and records[-1].offset >= end):
             records = [record for record in records if record.offset < end and isinstance(record, LogRecord)]
         return records, reading.next_fetch_offset
 
-    @staticmethod
-    def _report(place: TopicPartition, lost: Undecodable) -> None:
-        logger.warning(
-            "%s-%d, offsets %d to %d: passed over, as nobody can read them: %s",
-            place.topic,
-            place.partition,
-            lost.first,
-            lost.offset,
-            one_line(lost.detail, _SHOWN),
-        )
+
+def log_passed_over(topic: str, partition: int, lost: Undecodable) -> None:
+    """Say in the log that records are passed over."""
+    logger.warning("%s-%d, %s: passed over, as nobody can read them: %s", topic, partition, *describe_lost(lost))
+
+
+def describe_lost(lost: Undecodable) -> tuple[str, str]:
+    """Say where records stand that nobody can read, and what is wrong with them."""
+    return f"offsets {lost.first} to {lost.offset}", one_line(lost.detail, _SHOWN)
 
 
 class _LogRecords(BoundedRecords):

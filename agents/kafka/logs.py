@@ -10,15 +10,17 @@ from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCol
 from confluent_kafka.admin import AdminClient, ClusterMetadata, OffsetSpec
 
 from turnsignal.agents.kafka.fetching import PartitionFetch, TopicFetcher
-from turnsignal.agents.kafka.log_records import LogRecord, LogUnpacker
+from turnsignal.agents.kafka.log_records import LogRecord, LogUnpacker, PassedOver
 from turnsignal.agents.kafka.topics import ADMIN_SECONDS, MOCK_CLUSTER, absent_topic, log_bounds, topic_metadata
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import TurnsignalError
+from turnsignal.stream.records.wire import Undecodable
 
 logger = logging.getLogger("turnsignal.logs")
 
 SILENCE_SECONDS = 30.0  #: after which a broker that sends nothing has no more to say
 _AT_ONCE = 5_000  # records that are given in one list
+_LOOK_SECONDS = 5.0  #: for one look at what stands somewhere
 
 #: What a broker says that searches times among records which it cannot read itself.
 _UNPACKABLE = frozenset((KafkaError.INVALID_MSG, KafkaError.INVALID_RECORD))
@@ -124,13 +126,14 @@ def read_log(
     *,
     committed: bool,
     progress: Callable[[int, int], None] = lambda *_: None,
+    passed_over: PassedOver | None = None,
 ) -> Iterator[Sequence[LogRecord]]:
     """Give the records of some partitions of a topic in lists, each of one partition and in its order; none is empty.
 
     committed: leave out what transactions have not committed; a range then ends early where one is open. progress: told
-    how many of how many offsets lie behind. What nobody can unpack is passed over, with a line in the log. Commits
-    nothing. Raises TurnsignalError when the broker falls silent, ReadDeniedError when it refuses. Not for a thread with
-    a running loop.
+    how many of how many offsets lie behind; passed_over: of what nobody can unpack, which is a line in the log by
+    default. Commits nothing. Raises TurnsignalError when the broker falls silent, ReadDeniedError when it refuses. Not
+    for a thread with a running loop.
     """
     left = {number: end for number, (first, end) in ranges.items() if end > first}
     reached = {number: ranges[number][0] for number in left}
@@ -140,7 +143,7 @@ def read_log(
         progress(min(total, sum(at - ranges[number][0] for number, at in reached.items())), total)
 
     level = READ_COMMITTED if committed else READ_UNCOMMITTED
-    unpacker, refused = LogUnpacker(topic, settings.max_batch_bytes, level), 0
+    unpacker, refused = LogUnpacker(topic, settings.max_batch_bytes, level, passed_over), 0
     with TopicFetcher(settings, topic, level) as fetcher:
         last_answer = time.monotonic()
         while left:
@@ -169,6 +172,20 @@ def read_log(
                 if reached[number] == end:
                     del left[number]
             report()
+
+
+def find_damage(settings: Settings, topic: str, partition: int, first: int, end: int) -> Undecodable | None:
+    """Return the first of what nobody can unpack in one fetch from an offset on; None where all can be, or no answer.
+
+    Not for a thread with a running loop.
+    """
+    damage: list[Undecodable] = []
+    unpacker = LogUnpacker(topic, settings.max_batch_bytes, READ_UNCOMMITTED, lambda _, lost: damage.append(lost))
+    with TopicFetcher(settings, topic, READ_UNCOMMITTED) as fetcher:
+        for fetched in fetcher.fetch({partition: first}, _LOOK_SECONDS):
+            if not fetched.code:
+                unpacker.unpack(fetched, end)
+    return damage[0] if damage else None
 
 
 def _after_refusal(settings: Settings, topic: str, fetched: PartitionFetch) -> int:

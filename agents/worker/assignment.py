@@ -31,10 +31,11 @@ from turnsignal.agents.worker.positions import (
     encode_commit_metadata,
     read_positions,
 )
-from turnsignal.agents.worker.restore import RestoredChangelog, restore_changelog
+from turnsignal.agents.worker.restore import DamageError, RestoredChangelog, restore_changelog
 from turnsignal.agents.worker.stores import make_store
 from turnsignal.agents.worker.transactions import TransactionWriter
-from turnsignal.agents.worker.unreadable_state import locate_unreadable
+from turnsignal.agents.worker.unreadable_state import describe_damage, locate_unreadable
+from turnsignal.stream.errors import SchemaError
 
 logger = logging.getLogger("turnsignal.assignment")
 
@@ -149,15 +150,18 @@ class Assignment:
         spec, settings, number = self._spec, self._settings, writer.partition
         store = make_store(settings.store, spec.name, number)
         began, table = time.monotonic(), f"{spec.name}-{number}"
-        restored = restore_changelog(
-            settings.confluent(),
-            spec.changelog,
-            number,
-            store,
-            end=end,
-            wanted=self._wanted,
-            progress=lambda remaining: self._progress(table, len(store), remaining),
-        )
+        try:
+            restored = restore_changelog(
+                settings,
+                spec.changelog,
+                number,
+                store,
+                end=end,
+                wanted=self._wanted,
+                progress=lambda remaining: self._progress(table, len(store), remaining),
+            )
+        except DamageError as error:
+            raise SchemaError(describe_damage(spec.name, error)) from None
         self._expect_wanted()
         seconds = time.monotonic() - began
         logger.info("restored %d entries of %s-%d in %.1f s", len(store), spec.changelog, number, seconds)

@@ -75,7 +75,7 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Checkpoint).decode
 
 
-def find_checkpoint(headers: Sequence[tuple[str, bytes]] | None) -> bytes | None:
+def find_checkpoint(headers: Sequence[tuple[str, bytes | None]] | None) -> bytes | None:
     """Return the checkpoint in a record's headers as it stands there; None when there is none."""
     return dict(headers or ()).get(HEADER)
 

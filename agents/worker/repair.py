@@ -1,48 +1,53 @@
 """Repair: set positions, partition counts and state right after a worker refused to go on, while no worker runs."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from confluent_kafka import (
     ConsumerGroupState,
     ConsumerGroupTopicPartitions,
     KafkaError,
     KafkaException,
-    Producer,
     TopicPartition,
 )
 from confluent_kafka.admin import AdminClient, NewPartitions
 
+from turnsignal.agents.kafka.log_records import describe_lost
 from turnsignal.agents.kafka.logs import topic_ids
 from turnsignal.agents.kafka.topics import ADMIN_SECONDS, TOPICS, topic_metadata
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.checkpoints import Checkpoint, checkpoint_record
 from turnsignal.agents.worker.positions import Position, encode_commit_metadata, read_positions
-from turnsignal.agents.worker.restore import restore_changelog
-from turnsignal.agents.worker.unreadable_state import find_unreadable
+from turnsignal.agents.worker.restore import (
+    DamageError,
+    RestoredChangelog,
+    restore_changelog,
+    restore_past_damage,
+)
+from turnsignal.agents.worker.rewriting import StateRecord, make_producer, rewrite_partition, write_records
+from turnsignal.agents.worker.unreadable_state import find_unreadable, show_key
 from turnsignal.stream.errors import ConfigError, TurnsignalError
-
-_AT_ONCE = 10_000  #: records on their way, of the 100,000 that a producer holds
-
-#: partition, key, value and headers of what is written
-_Record = tuple[int, bytes, bytes | None, list[tuple[str, bytes]] | None]
+from turnsignal.stream.records.wire import Undecodable
 
 
-class UnreadableEntry(NamedTuple):
-    """An entry of the state that is not read: the partition and key where it stands, and what is wrong with it."""
+class Unread(NamedTuple):
+    """What is not read of the state.
+
+    partition, place: where it stands, by its key or its offsets; wrong: what is wrong with it.
+    """
 
     partition: int
-    key: bytes
-    wrong: Exception
+    place: str
+    wrong: str
 
 
-class DroppedEntries(NamedTuple):
-    """What became of entries that are not read. damaged, newer: those that were left."""
+class Dropped(NamedTuple):
+    """What became of what is not read. damaged, newer: what was left."""
 
-    dropped: list[UnreadableEntry]
-    damaged: list[UnreadableEntry]
-    newer: list[UnreadableEntry]
+    dropped: list[Unread]
+    damaged: list[Unread]
+    newer: list[Unread]
 
 
 class Repaired(NamedTuple):
@@ -102,11 +107,12 @@ def repair(
     return [Repaired(old.topic, old.partition, old.committed, after) for old, after in changes]
 
 
-def drop_unreadable(settings: Settings, app: str, *, damaged: bool = True, newer: bool = False) -> DroppedEntries:
-    """Write tombstones over entries of an app's state that are not read; returns them, and those that are left.
+def drop_unreadable(settings: Settings, app: str, *, damaged: bool = True, newer: bool = False) -> Dropped:
+    """Drop what is not read of an app's state; return it, and what is left.
 
-    damaged: drop those that no version reads; newer: those that a newer version wrote. Raises ConfigError when the
-    group has members, or there is no state.
+    Entries are written over with tombstones; where nobody can unpack a batch, all the rest is written once more, and
+    what stood before is deleted. damaged: drop what no version reads; newer: entries that a newer version wrote. Raises
+    ConfigError when the group has members, or there is no state.
     """
     admin = AdminClient({**settings.confluent(), "log_level": 0})
     _expect_empty(admin, settings, settings.app_id(app))
@@ -115,25 +121,42 @@ def drop_unreadable(settings: Settings, app: str, *, damaged: bool = True, newer
     if changelog not in topics:
         msg = f"expected the topic {changelog}, which holds the state of {app}, got none: is TURNSIGNAL_PREFIX right?"
         raise ConfigError(msg)
-    entries, written = DroppedEntries([], [], []), list[_Record]()
+    all_of_it, written = Dropped([], [], []), list[StateRecord]()
     for number in topics[changelog].partitions:
         store: dict[bytes, bytes] = {}
-        restored = restore_changelog(settings.confluent(), changelog, number, store)
-        unreadable, before = find_unreadable(app, store), len(entries.dropped)
+        restored, lost = _read_state(settings, changelog, number, store)
+        unreadable = find_unreadable(app, store)
+        gone = {*(unreadable.damaged if damaged else ()), *(unreadable.newer if newer else ())}
         for wrong, drops, left in (
-            (unreadable.damaged, damaged, entries.damaged),
-            (unreadable.newer, newer, entries.newer),
+            (unreadable.damaged, damaged, all_of_it.damaged),
+            (unreadable.newer, newer, all_of_it.newer),
         ):
-            (entries.dropped if drops else left).extend(
-                UnreadableEntry(number, key, error) for key, error in wrong.items()
-            )
-        tombstones: list[_Record] = [(number, entry.key, None, None) for entry in entries.dropped[before:]]
-        if tombstones and restored.checkpoint:
+            kept = all_of_it.dropped if drops else left
+            kept.extend(Unread(number, show_key(key), str(error)) for key, error in wrong.items())
+        (all_of_it.dropped if damaged else all_of_it.damaged).extend(
+            Unread(number, *describe_lost(each)) for each in lost
+        )
+        if lost and damaged:
+            left_over = {key: value for key, value in store.items() if key not in gone}
+            rewrite_partition(settings, changelog, number, left_over, restored.checkpoint)
+            continue
+        written += [(number, key, None, None) for key in sorted(gone)]
+        if gone and restored.checkpoint:
             # A dropped entry may have carried the newest one, which compaction takes away with it.
-            tombstones.append((number, *checkpoint_record(restored.checkpoint)))
-        written += tombstones
-    _write(Producer(_writing(settings)), changelog, written, "tombstones")
-    return entries
+            written.append((number, *checkpoint_record(restored.checkpoint)))
+    write_records(make_producer(settings), changelog, written, "tombstones")
+    return all_of_it
+
+
+def _read_state(
+    settings: Settings, changelog: str, partition: int, store: dict[bytes, bytes]
+) -> tuple[RestoredChangelog, list[Undecodable]]:
+    """Read a partition's state into a store; return what was read, and what nobody can unpack of it."""
+    try:
+        return restore_changelog(settings, changelog, partition, store), []
+    except DamageError:
+        store.clear()
+        return restore_past_damage(settings, changelog, partition, store)
 
 
 def changelog_of(settings: Settings, app: str) -> str:
@@ -146,7 +169,7 @@ def _with_state(settings: Settings, changelog: str, positions: Sequence[Position
     """Add to each position what the checkpoint beside its state says."""
     kept = {}
     for number in {position.partition for position in positions}:
-        restored = restore_changelog(settings.confluent(), changelog, number, {})
+        restored = restore_changelog(settings, changelog, number, {})
         kept[number] = restored.checkpoint.positions if restored.checkpoint else {}
     return [position._replace(kept=kept[position.partition].get(position.topic)) for position in positions]
 
@@ -160,14 +183,14 @@ def _write_checkpoints(
 ) -> None:
     """Have the changelog agree with positions that are about to be set."""
     after = {(old.topic, old.partition): to for old, to in changes}
-    producer = Producer(_writing(settings))
+    producer = make_producer(settings)
     numbers, end = sorted({old.partition for old, _ in changes}), time.monotonic() + ADMIN_SECONDS
     # A partition that was added just now may not be known everywhere yet, and what is sent to it would be refused.
     while numbers and len(producer.list_topics(changelog, ADMIN_SECONDS).topics[changelog].partitions) <= numbers[-1]:
         if time.monotonic() > end:
             break
         time.sleep(0.1)
-    records: list[_Record] = []
+    records: list[StateRecord] = []
     for number in numbers:
         here = [position for position in standing if position.partition == number]
         positions = {p.topic: after.get((p.topic, number), p.committed) for p in here}
@@ -176,28 +199,7 @@ def _write_checkpoints(
             ids={p.topic: p.topic_id for p in here} | {changelog: changelog_id},
         )
         records.append((number, *checkpoint_record(checkpoint)))
-    _write(producer, changelog, records, "the new positions")
-
-
-def _writing(settings: Settings) -> dict[str, Any]:
-    return {**settings.confluent(), "acks": "all", "log_level": 0}
-
-
-def _write(producer: Producer, changelog: str, records: Iterable[_Record], what: str) -> None:
-    """Write records, and wait until the broker has taken each. what: they are, in words."""
-    refused: list[KafkaError] = []
-
-    def collect_refusal(error: KafkaError | None, _: object) -> None:
-        if error is not None:
-            refused.append(error)
-
-    for at, (number, key, value, headers) in enumerate(records, 1):
-        producer.produce(changelog, value, key, number, headers=headers, on_delivery=collect_refusal)
-        if at % _AT_ONCE == 0:
-            producer.flush(ADMIN_SECONDS)
-    if producer.flush(ADMIN_SECONDS) or refused:
-        msg = f"expected {changelog} to take {what}, got: {refused[0].str() if refused else 'no answer'}"
-        raise TurnsignalError(msg)
+    write_records(producer, changelog, records, "the new positions")
 
 
 def align_partitions(settings: Settings) -> dict[str, int]:

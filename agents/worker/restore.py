@@ -1,17 +1,27 @@
 """Restore: read the state of a partition back from its changelog, committed records only, to the very end.
 
 A consumer of committed records is told an end that lies before whatever transaction is open, so the true end is asked
-for apart.
+for apart. librdkafka reads states, in half the time of our own reader; it stands still at a batch that it cannot
+unpack and ends the process over a header whose name is no text, so what is wrong where it stands, and the newest
+checkpoint, are read by `agents.kafka.logs`.
 """
 
 import time
 from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any, NamedTuple
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
 
+from turnsignal.agents.kafka.log_records import describe_lost
+from turnsignal.agents.kafka.logs import find_damage, find_held_back, find_log, read_log
+from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.checkpoints import Checkpoint, find_checkpoint, read_checkpoint
 from turnsignal.stream.errors import SchemaError, TurnsignalError
+from turnsignal.stream.records.wire import Undecodable
+
+_LOOK_AFTER = 3.0  #: seconds that nothing came, after which it is looked at what stands there
+_TAIL = 64  #: offsets before the end among which a checkpoint is looked for: mostly the last record has it
+_FURTHER = 32  #: times as many are looked at next, where none was there
 
 
 class RestoredChangelog(NamedTuple):
@@ -20,6 +30,10 @@ class RestoredChangelog(NamedTuple):
     records: int
     end: int
     checkpoint: Checkpoint | None = None
+
+
+class DamageError(TurnsignalError):
+    """Say where nobody can unpack a changelog."""
 
 
 def log_end(connection: Mapping[str, Any], partition: TopicPartition, timeout: float) -> int:
@@ -33,7 +47,7 @@ def log_end(connection: Mapping[str, Any], partition: TopicPartition, timeout: f
 
 
 def restore_changelog(
-    connection: Mapping[str, Any],
+    settings: Settings,
     topic: str,
     partition: int,
     store: MutableMapping[bytes, bytes],
@@ -46,11 +60,11 @@ def restore_changelog(
     """Read one changelog partition, committed records only, into `store`, to its very end.
 
     end: of its log, where it is known; wanted: asked now and then whether to go on; progress: told how many records may
-    still come. Raises TurnsignalError when the end is not reached: a transaction left open under another id would
-    otherwise cut the state short in silence.
+    still come. Raises DamageError at a batch that nobody can unpack, and TurnsignalError when the end is not reached: a
+    transaction left open under another id would otherwise cut the state short in silence.
     """
     options = {
-        **connection,
+        **settings.confluent(),
         "group.id": "turnsignal-restore",
         "enable.auto.commit": False,
         "isolation.level": "read_committed",
@@ -61,12 +75,11 @@ def restore_changelog(
         "queued.max.messages.kbytes": 262_144,
     }
     consumer = Consumer(options)
-    source = TopicPartition(topic, partition)
-    count, reached, moved = 0, 0, time.monotonic()
-    newest: tuple[int, bytes] | None = None  # its offset, and what stands there; none before it counts
+    if end is None:
+        end = log_end(settings.confluent(), TopicPartition(topic, partition), deadline)
+    count, reached, moved, looked = 0, 0, time.monotonic(), False
     try:
-        end = log_end(connection, source, deadline) if end is None else end
-        consumer.assign([TopicPartition(topic, partition, 0)])
+        consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING)])
         while wanted():
             for message in consumer.consume(10_000, 0.02):
                 error = message.error()
@@ -76,30 +89,81 @@ def restore_changelog(
                         store.pop(message.key(), None)
                     else:
                         store[message.key()] = value
-                    headers = message.headers()
-                    if headers is not None and (content := find_checkpoint(headers)) is not None:
-                        newest = message.offset(), content
                     count += 1
+                    reached = message.offset() + 1
                 elif error.code() != KafkaError._PARTITION_EOF:
+                    _expect_readable(settings, topic, partition, reached, end)
                     raise KafkaException(error)
                 elif message.offset() >= end:
-                    return RestoredChangelog(count, end, _read_newest(topic, partition, newest))
-                reached, moved = message.offset(), time.monotonic()
+                    return RestoredChangelog(count, end, find_newest_checkpoint(settings, topic, partition, end))
+                moved, looked = time.monotonic(), False
+            silent = time.monotonic() - moved
+            if silent > min(_LOOK_AFTER, deadline) and not looked:
+                _expect_readable(settings, topic, partition, reached, end)
+                looked = True
             # The last stable offset is behind the end while somebody's transaction is open; the broker ends it in time.
-            if time.monotonic() - moved > deadline:
+            if silent > deadline:
                 msg = (
                     f"expected to read {topic}-{partition} to its end {end}, got stuck at {reached}: a transaction of "
                     "another transactional id is open there, and whoever writes it has to end, or its timeout has to "
-                    "come; or nobody can unpack what stands there (Kafka's kafka-dump-log.sh shows it)"
+                    "come"
                 )
                 raise TurnsignalError(msg)
             progress(max(0, end - count))
-        return RestoredChangelog(count, end, _read_newest(topic, partition, newest))
+        return RestoredChangelog(count, end)
     finally:
         consumer.close()
 
 
-def _read_newest(topic: str, partition: int, newest: tuple[int, bytes] | None) -> Checkpoint | None:
+def _expect_readable(settings: Settings, topic: str, partition: int, offset: int, end: int) -> None:
+    """Raise DamageError where nobody can unpack what stands at an offset."""
+    lost = find_damage(settings, topic, partition, offset, end)
+    if lost is not None:
+        place, wrong = describe_lost(lost)
+        msg = f"{topic}-{partition}, {place}: {wrong}"
+        raise DamageError(msg)
+
+
+def restore_past_damage(
+    settings: Settings, topic: str, partition: int, store: MutableMapping[bytes, bytes]
+) -> tuple[RestoredChangelog, list[Undecodable]]:
+    """Read what can be read of a changelog partition into `store`; return that, and what nobody can unpack.
+
+    Raises TurnsignalError where a transaction is open.
+    """
+    ranges = {partition: find_log(settings, topic)[partition]}
+    if find_held_back(settings, topic, ranges):
+        msg = (
+            f"expected no open transaction on {topic}-{partition}, got one: its timeout of"
+            f" {settings.transaction_timeout:.0f} s ends it; try again then"
+        )
+        raise TurnsignalError(msg)
+    lost: list[Undecodable] = []
+    count, end = 0, ranges[partition][1]
+    for records in read_log(settings, topic, ranges, committed=True, passed_over=lambda _, each: lost.append(each)):
+        for record in records:
+            count += 1
+            if record.key is None or record.value is None:
+                store.pop(record.key or b"", None)
+            else:
+                store[record.key] = record.value
+    return RestoredChangelog(count, end, find_newest_checkpoint(settings, topic, partition, end)), lost
+
+
+def find_newest_checkpoint(settings: Settings, topic: str, partition: int, end: int) -> Checkpoint | None:
+    """Look for the newest checkpoint before an offset, from there backwards.
+
+    Raises SchemaError where it cannot be read: none before it counts.
+    """
+    newest: tuple[int, bytes] | None = None
+    behind, count = end, _TAIL
+    while newest is None and behind > 0:
+        before = max(0, behind - count)
+        for records in read_log(settings, topic, {partition: (before, behind)}, committed=True):
+            for record in records:
+                if record.encoded_headers and (content := find_checkpoint(record.headers)) is not None:
+                    newest = record.offset, content
+        behind, count = before, count * _FURTHER
     if newest is None:
         return None
     offset, content = newest

@@ -1,8 +1,8 @@
 """Unreadable state: entries that this version does not read; `agents.worker.repair` drops them where somebody says so.
 
 Some read as those of no version: they are damaged, or another program's. Others say that a newer version wrote them,
-which it did, or the byte that says so is damaged. A worker goes no further beside either: dropped in silence, a
-conversation would be scored as if it had just begun.
+which it did, or the byte that says so is damaged. Batches that nobody can unpack hold nobody knows what. A worker goes
+no further beside any: dropped in silence, a conversation would be scored as if it had just begun.
 """
 
 from collections.abc import Mapping
@@ -69,6 +69,14 @@ def describe_unreadable_entries(app: str, changelog: str, partition: int, unread
     return (
         f"{entry}; it is damaged, or another program's: {stop} --drop-unreadable` drops it, and what it knew with"
         f" it{beside}"
+    )
+
+
+def describe_damage(app: str, damage: Exception) -> str:
+    """Say what may be done about a batch of the state that nobody can unpack. damage: where it stands, and how."""
+    return (
+        f"{damage}; nobody can unpack it: stop all {app} workers, then `turnsignal topics repair {app}"
+        " --drop-unreadable` drops it, and what it knew with it"
     )
 
 

@@ -67,7 +67,7 @@ def test_outputs_state_and_position_are_readable_together_and_only_after_the_com
     assert rows(fresh_topics) == [b"row"]
     assert committed(fresh_topics)[0] == 7
     store: dict[bytes, bytes] = {}
-    restore_changelog(fresh_topics.confluent(), changelog(fresh_topics), 0, store)
+    restore_changelog(fresh_topics, changelog(fresh_topics), 0, store)
     assert store == {b"c-1": b"state"}
 
 
@@ -75,7 +75,7 @@ def test_the_next_owner_ends_what_the_one_before_left_open(fresh_topics: Setting
     make_writer(fresh_topics).write([OutputRecord("scores", b"c-1", b"half")], {b"c-1": b"half"})
     writer = make_writer(fresh_topics)
     store: dict[bytes, bytes] = {}
-    restore_changelog(fresh_topics.confluent(), changelog(fresh_topics), 0, store)
+    restore_changelog(fresh_topics, changelog(fresh_topics), 0, store)
     assert store == {}
     writer.write([OutputRecord("scores", b"c-1", b"whole")], {b"c-1": b"whole"})
     writer.commit(positions(fresh_topics, 1), group(fresh_topics))
@@ -100,7 +100,7 @@ def test_a_restore_does_not_take_the_last_stable_offset_for_the_end(fresh_topics
     stranger._producer.poll(0)
     stranger._producer.flush(10)  # it is on the topic, and its transaction is open
     with pytest.raises(TurnsignalError, match="another transactional id"):
-        restore_changelog(fresh_topics.confluent(), changelog(fresh_topics), 0, {}, deadline=1.0)
+        restore_changelog(fresh_topics, changelog(fresh_topics), 0, {}, deadline=1.0)
 
 
 def test_the_ends_that_a_take_over_asks_for_at_once_are_behind_open_transactions_too(fresh_topics: Settings) -> None:
@@ -119,7 +119,7 @@ def test_tombstones_are_restored_as_nothing(fresh_topics: Settings) -> None:
         writer.write([], changes)
         writer.commit(positions(fresh_topics, 1), group(fresh_topics))
     store: dict[bytes, bytes] = {}
-    restore_changelog(fresh_topics.confluent(), changelog(fresh_topics), 0, store)
+    restore_changelog(fresh_topics, changelog(fresh_topics), 0, store)
     assert store == {b"c-2": b"two"}
 
 
@@ -136,9 +136,9 @@ def test_a_checkpoint_that_cannot_be_read_is_named_with_its_place_until_another_
     put_checkpoint(fresh_topics, b'{"positions": {"turns": 1}}')
     put_checkpoint(fresh_topics, bad)
     with pytest.raises(SchemaError, match=rf"{changelog(fresh_topics)}-0, offset 1: expected "):
-        restore_changelog(fresh_topics.confluent(), changelog(fresh_topics), 0, {})
+        restore_changelog(fresh_topics, changelog(fresh_topics), 0, {})
     put_checkpoint(fresh_topics, b'{"positions": {"turns": 3}}')
-    restored = restore_changelog(fresh_topics.confluent(), changelog(fresh_topics), 0, {})
+    restored = restore_changelog(fresh_topics, changelog(fresh_topics), 0, {})
     assert restored.checkpoint == Checkpoint(positions={"turns": 3})
 
 

@@ -1,11 +1,13 @@
 """The work goes on: after an outage, after a quiet week, and until a topic under it is another one."""
 
 import os
+import re
 import threading
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import cramjam
 import pytest
 from click.testing import CliRunner
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
@@ -14,6 +16,7 @@ from faust.types import TP
 
 from tests.kafka.faults.oracle import Kept, committed, ends, reached_ends, read_topic
 from tests.kafka.faults.play import wait
+from tests.kafka.raw import batch, produce_batch, record
 from tests.kafka.test_isolation import conversations, letters, produce, readiness, rows, running, turn
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.kafka.brokers import Broker, ProcessBroker, find_broker
@@ -35,6 +38,8 @@ from turnsignal.stream.records.wire import OutputRecord
 from turnsignal.stream.suite import Suite
 
 pytestmark = pytest.mark.kafka
+
+UNPACKABLE = batch(bytes(cramjam.zstd.compress(record(0, b"c-1", b"state", length=-5))), 1, "zstd")
 
 
 class Forgotten(TransactionWriter):
@@ -174,7 +179,7 @@ def test_what_says_that_a_newer_version_wrote_it_is_left_until_somebody_drops_it
     output = run(fresh_topics, "topics repair score --drop-unreadable")
     assert "partition 2: dropped 'c-1': expected a conversation's state, got " in output
     assert "partition 2: left 'c-2': expected conversation state of version " in output
-    assert output.endswith("1 key left, which --drop-newer drops.\n")
+    assert output.endswith("1 left, which --drop-newer drops.\n")
     with pytest.raises(SchemaError) as caught:
         taking_over(fresh_topics).run(range(4), {})
     said = str(caught.value)
@@ -184,6 +189,46 @@ def test_what_says_that_a_newer_version_wrote_it_is_left_until_somebody_drops_it
     dropped = run(fresh_topics, command)
     assert dropped.startswith("partition 2: dropped 'c-2': expected conversation state of version ")
     assert list(taking_over(fresh_topics).run(range(4), {})[2].processor.store) == [b"good"]
+
+
+def settings_of(admin: AdminClient, topic: str) -> dict[str, tuple[str, int]]:
+    resource = ConfigResource(ResourceType.TOPIC, topic)
+    found = admin.describe_configs([resource])[resource].result(30)
+    return {name: (entry.value, entry.source) for name, entry in found.items()}
+
+
+def test_a_batch_of_state_that_nobody_can_unpack_is_refused_at_once_and_may_be_dropped(fresh_topics: Settings) -> None:
+    changelog, admin = (
+        topic_names(fresh_topics.prefix)["conversations_changelog"],
+        AdminClient(fresh_topics.confluent()),
+    )
+    before, good = settings_of(admin, changelog), Conversation().snapshot()
+    tasks = taking_over(fresh_topics).run(range(4), {})
+    tasks[2].writer.write([], {b"before": good, b"c-1": good}, tasks[2].checkpoint())
+    tasks[2].writer.commit([], None)
+    assert produce_batch(fresh_topics.brokers, changelog, 2, UNPACKABLE) == 0
+    keep_state(fresh_topics, 2, {b"behind": good, b"c-1": None, b"cut": good[:-5]})
+    with pytest.raises(SchemaError) as caught:
+        taking_over(fresh_topics).run(range(4), {})
+    said = str(caught.value)
+    assert re.match(rf"{changelog}-2, offsets (\d+) to \1: ", said)
+    command = "topics repair score --drop-unreadable"
+    assert said.endswith(f"then `turnsignal {command}` drops it, and what it knew with it")
+    assert "partition 2: left offsets" in run(fresh_topics, "topics repair score --drop-newer")
+    dropped = run(fresh_topics, command).splitlines()
+    assert [line.split(":")[1][:16] for line in dropped] == [" dropped 'cut'", " dropped offsets"]
+    assert settings_of(admin, changelog) == before
+    task = taking_over(fresh_topics).run(range(4), {})[2]
+    assert sorted(task.processor.store) == [b"before", b"behind"]
+    assert task.positions == tasks[2].positions
+    assert run(fresh_topics, command) == "Every entry of the state reads as one.\n"
+
+
+def test_a_header_whose_name_is_no_text_ends_no_worker_that_reads_its_state(fresh_topics: Settings) -> None:
+    changelog = topic_names(fresh_topics.prefix)["conversations_changelog"]
+    odd = batch(record(0, b"odd", Conversation().snapshot(), [(b"\xff\xfe", b"")]), 1)
+    assert produce_batch(fresh_topics.brokers, changelog, 2, odd) == 0
+    assert list(taking_over(fresh_topics).run(range(4), {})[2].processor.store) == [b"odd"]
 
 
 def test_a_turn_whose_conversation_has_damaged_state_waits_until_that_is_dropped(

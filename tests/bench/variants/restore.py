@@ -50,7 +50,7 @@ def restore() -> int:
     suite, count = Suite(), 0
     for number in partitions:
         store = make_store("memory", "score", number)
-        restore_changelog(settings.confluent(), changelog, number, store)
+        restore_changelog(settings, changelog, number, store)
         PartitionProcessor(suite, store, partition=number).read_store()
         count += len(store)
     return count
