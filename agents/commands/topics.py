@@ -202,10 +202,10 @@ def _drop(settings: "Settings", app: str, *, damaged: bool, newer: bool) -> None
 
     unread = drop_unreadable(settings, app, damaged=damaged, newer=newer)
     for each in unread.dropped:
-        click.echo(f"partition {each.partition}: dropped {each.place}: {each.wrong}")
+        click.echo(f"partition {each.partition}: dropped {each.key_or_offsets}: {each.wrong}")
     for option, left in (("--drop-unreadable", unread.damaged), ("--drop-newer", unread.newer)):
         for each in left:
-            click.echo(f"partition {each.partition}: left {each.place}: {each.wrong}")
+            click.echo(f"partition {each.partition}: left {each.key_or_offsets}: {each.wrong}")
         if left:
             click.echo(f"{len(left):,} left, which {option} drops.")
     if not any(unread):

@@ -56,6 +56,7 @@ from turnsignal.stream.records.wire import DEAD_LETTERS
 from turnsignal.stream.replay import PARTITIONS, Indexer, Line, Replay, Run
 from turnsignal.stream.reports.quality import DERIVED
 from turnsignal.stream.reports.release_totals import SHAPE
+from turnsignal.stream.reports.worst import worse_releases
 from turnsignal.stream.suite import Suite
 
 READING = 8  #: the share of reading and sorting in a replay is one of so many
@@ -170,7 +171,8 @@ def replay_files(
             summary["alerts"] = back_test_parts(Path(directory), suite, decisions)
         for name in FILES.values():
             join_parts(Path(directory), name, keep=resume)
-        worst = b"".join(orjson.dumps(row) + b"\n" for row in run.aggregates.worst.rows())
+        rows = run.aggregates.worst.rows(worse_releases(summary["comparisons"]))
+        worst = b"".join(orjson.dumps(row) + b"\n" for row in rows)
         (Path(directory) / WORST).write_bytes(worst)
         (Path(directory) / SUMMARY).write_bytes(orjson.dumps(summary, option=orjson.OPT_INDENT_2) + b"\n")
         keep_series(Path(directory).glob(f"[0-9][0-9]-{SERIES_FILE}"), out)

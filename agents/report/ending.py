@@ -15,7 +15,7 @@ from turnsignal.agents.report.judged_scores import format_judged_scores
 from turnsignal.agents.report.overview import describe_input, format_overview, name_releases
 from turnsignal.agents.report.program_name import typed_program
 from turnsignal.stream.reports.review import SUSPECT
-from turnsignal.stream.statistics.directions import WORSE
+from turnsignal.stream.reports.worst import worse_releases
 
 
 def format_ending(result: ReplayResult, width: int = 120, *, is_sample: bool = False) -> Iterator[RenderableType]:
@@ -57,11 +57,7 @@ def next_commands(result: ReplayResult, *, is_sample: bool = False) -> list[tupl
 
 def _worst(result: ReplayResult) -> Mapping[str, Any] | None:
     """Return the worst exchange of a release that is named worse, else of all, whose id can be typed; None without."""
-    worse = {
-        (row["assistant"], row["after"])
-        for row in result.summary["comparisons"]
-        if "affected_parts" in row or any(delta["verdict"] == WORSE for delta in row["deltas"].values())
-    }
+    worse = worse_releases(result.summary["comparisons"])
     ids = ((row["conversation_id"], row) for row in result.worst)
     typed = [row for name, row in ids if plain(name, len(name)) == name and not name.startswith("-")]
     return next((row for row in typed if (row["assistant"], row["version"]) in worse), next(iter(typed), None))

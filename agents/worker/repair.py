@@ -34,11 +34,11 @@ from turnsignal.stream.records.wire import Undecodable
 class Unread(NamedTuple):
     """What is not read of the state.
 
-    partition, place: where it stands, by its key or its offsets; wrong: what is wrong with it.
+    partition, key_or_offsets: where it stands; wrong: what is wrong with it.
     """
 
     partition: int
-    place: str
+    key_or_offsets: str
     wrong: str
 
 

@@ -89,11 +89,11 @@ def rewrite_partition(
 def _deletable(admin: AdminClient, topic: str) -> Iterator[None]:
     """Let records of a compacted topic be deleted meanwhile; its settings are as before afterwards."""
     resource = ConfigResource(ResourceType.TOPIC, topic)
-    found = admin.describe_configs([resource], request_timeout=ADMIN_SECONDS)[resource].result(ADMIN_SECONDS)
+    entries = admin.describe_configs([resource], request_timeout=ADMIN_SECONDS)[resource].result(ADMIN_SECONDS)
     own = {
-        name: str(found[name].value)
+        name: str(entries[name].value)
         for name in _WHILE_DELETING
-        if name in found and found[name].source == ConfigSource.DYNAMIC_TOPIC_CONFIG.value
+        if name in entries and entries[name].source == ConfigSource.DYNAMIC_TOPIC_CONFIG.value
     }
     _alter(admin, topic, _WHILE_DELETING)
     try:

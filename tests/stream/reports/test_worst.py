@@ -1,10 +1,11 @@
 """The worst exchanges: few, of different conversations, corrected when a late turn says otherwise."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import orjson
 
+from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.replay import Indexer, Replay, Run
 from turnsignal.stream.reports.worst import SHOWN, TEXT_SHOWN
@@ -29,7 +30,7 @@ def exchange(conversation: str, answer: str, reply: str, cites: str = "d1") -> l
     ]
 
 
-def worst(lines: Iterable[bytes], suite: Suite | None = None) -> list[dict[str, Any]]:
+def worst(lines: Iterable[bytes], suite: Suite | None = None, worse: Collection[Release] = ()) -> list[dict[str, Any]]:
     suite, indexer = suite or Suite(), Indexer(NOW)
     replay = Replay(suite, None, indexer)
     for _ in (*replay.feed(indexer.index(lines)), *replay.finish()):
@@ -37,7 +38,7 @@ def worst(lines: Iterable[bytes], suite: Suite | None = None) -> list[dict[str, 
     run = Run(suite)
     for number in sorted(replay.runs):
         run.merge(replay.runs[number])
-    return run.aggregates.worst.rows()
+    return run.aggregates.worst.rows(worse)
 
 
 def test_an_exchange_loses_what_each_signal_lacks_and_carries_its_texts() -> None:
@@ -67,6 +68,28 @@ def test_there_are_at_most_ten_and_one_a_conversation_the_worst_first() -> None:
     rows = worst(lines)
     assert len(rows) == len({row["conversation_id"] for row in rows}) == SHOWN
     assert [row["loss"] for row in rows] == sorted((row["loss"] for row in rows), reverse=True)
+
+
+def test_half_of_those_shown_are_of_the_release_that_got_worse_however_bad_others_are() -> None:
+    lines = []
+    for number in range(120):
+        version, cites = ("r2", "d4") if number % 2 else ("r1", "d5")
+        asked, answered, replied = exchange(f"c{number:03d}", "It is under Billing", "This is useless.", cites=cites)
+        lines += [asked, orjson.dumps(orjson.loads(answered) | {"version": version}), replied]
+    assert {row["version"] for row in worst(lines)} == {"r1"}
+    rows = worst(lines, worse={("default", "r2")})
+    assert sorted(row["version"] for row in rows) == ["r1"] * 5 + ["r2"] * 5
+    assert [row["loss"] for row in rows] == sorted((row["loss"] for row in rows), reverse=True)
+
+
+def test_of_many_releases_the_worst_of_those_that_are_kept_is_not_forgotten() -> None:
+    lines = exchange("worst", "It is under Billing", "This is useless.", cites="d5")
+    lines[1] = orjson.dumps(orjson.loads(lines[1]) | {"version": "r"})
+    for number in range(200):
+        asked, answered, replied = exchange(f"c{number:03d}", "It is under Billing", "This is useless.", cites="d2")
+        lines += [asked, orjson.dumps(orjson.loads(answered) | {"version": f"r{number}"}), replied]
+    rows = worst(lines)
+    assert (rows[0]["conversation_id"], len(rows)) == ("worst", SHOWN)
 
 
 def test_what_a_late_message_mends_leaves_the_list() -> None:
