@@ -17,12 +17,13 @@ import orjson
 from turnsignal.agents.commands.judged import choose_judged, explain_unqueued, explain_verdict, explain_waiting
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import Recording
-from turnsignal.agents.files.recognising import HowToRead, read_how
+from turnsignal.agents.files.recognising import HowToRead
 from turnsignal.agents.files.standard_input import DASH
 from turnsignal.agents.kafka.topics import partition_for, topic_names
 from turnsignal.agents.process.loopback import open_page
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.agents.replaying.files import FILES, SUMMARY
+from turnsignal.agents.replaying.rereading import find_replayed
 from turnsignal.agents.report.escaping import safe
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.suite_files import load_redaction
@@ -89,25 +90,20 @@ def _add_texts(stored: StoredConversation, directory: Path) -> None:
     """Add the turns from the files that were replayed, read as they were then, as far as they are still there."""
     try:
         summary = orjson.loads((directory / SUMMARY).read_bytes())
-        read_as: Mapping[str, Any] = summary.get("read_as") or {}
-        files = read_as.get("files") or summary["files"]
+        replayed = find_replayed(summary, directory)
+    except ConfigError as error:
+        stored.notes.append(f"texts are not shown: {error}")
+        return
     except (OSError, orjson.JSONDecodeError, AttributeError, KeyError, TypeError):
         stored.notes.append("these files hold no texts, and do not say which turns were scored")
         return
-    paths = []
-    for name in dict.fromkeys(files):
-        path = Path(name) if Path(name).is_file() else directory / Path(name).name
-        if path.is_file():
-            paths.append(path)
-        else:
-            is_kept = name != str(DASH)
-            what = f"a file that is not here any more: {name}" if is_kept else "what came by standard input"
-            stored.notes.append(f"texts are not shown of {what}")
+    for name in replayed.gone:
+        is_kept = name != str(DASH)
+        what = f"a file that is not here any more: {name}" if is_kept else "what came by standard input"
+        stored.notes.append(f"texts are not shown of {what}")
     redaction = load_redaction(os.environ.get("TURNSIGNAL_REDACTION") or None)
     try:
-        mapping = read_as.get("mapping")
-        how = read_how(read_as.get("format"), None if mapping is None else Path(mapping))
-        with Imported(paths, how) as imported:
+        with Imported(replayed.paths, replayed.how) as imported:
             lines, _ = _recorded(Recording(imported.sources), stored.conversation_id)
     except TurnsignalError as error:
         stored.notes.append(f"texts are not shown: {error}")

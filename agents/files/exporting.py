@@ -39,9 +39,10 @@ Progress = Callable[[int, int], None]
 class Wanted(msgspec.Struct, frozen=True):
     """What is to be exported.
 
-    topic: without its prefix; since, until: seconds since 1970 between which records came in, None for no bound;
-    offsets: partition → first offset and the one behind the last, instead of times, None for times; whole: every record
-    of each conversation that has one in the range, or, with `of` the name of another topic, in the same range of that.
+    topic: one of ours without its prefix, or any other as the broker has it; since, until: seconds since 1970 between
+    which records came in, None for no bound; offsets: partition → first offset and the one behind the last, instead of
+    times, None for times; whole: every record of each conversation that has one in the range, or, with `of` the name of
+    another topic, in the same range of that.
     """
 
     topic: str
@@ -92,7 +93,7 @@ def export_topic(settings: Settings, wanted: Wanted, out: Path, progress: Progre
     Raises TurnsignalError when the broker does not answer, ConfigError when `out` is there already, or what stands
     beside it is the beginning of another export, or of one of another topic of that name.
     """
-    topic = topic_names(settings.prefix)[wanted.topic]
+    topic = topic_names(settings.prefix).get(wanted.topic, wanted.topic)
     log, topic_id = find_log(settings, topic), find_topic_id(settings, topic)
     with _PartialFile(out, topic, wanted) as file:
         note = file.note
@@ -168,7 +169,8 @@ def _note_gone(note: _Note, number: int, record: LogRecord, kept_from: int) -> N
 
 def _keys(settings: Settings, wanted: Wanted, ranges: Ranges, progress: Progress) -> set[bytes | None]:
     """Return the keys of the records in the range, which is one of the topic `wanted.of` where that is named."""
-    topic = topic_names(settings.prefix)[wanted.of or wanted.topic]
+    name = wanted.of or wanted.topic
+    topic = topic_names(settings.prefix).get(name, name)
     if wanted.of is not None:
         ranges = _choose(settings, topic, find_log(settings, topic), wanted)
     read = read_log(settings, topic, ranges, committed=True, progress=progress)

@@ -63,9 +63,24 @@ class HowToRead(NamedTuple):
         return self.format, self.mapping_text, self.strict, self.user_key, self.keeps_asides
 
     def as_json(self) -> dict[str, str]:
-        """Return what `read_how` takes to read the same files in the same way again; nothing where nothing was said."""
-        described = {"format": self.format, "mapping": None if self.mapping_file is None else str(self.mapping_file)}
+        """Return what `from_json` takes to read the same files the same way again; nothing where nothing was said."""
+        described = {
+            "format": self.format,
+            "mapping": None if self.mapping_file is None else str(self.mapping_file),
+            "mapping_text": self.mapping_text,
+        }
         return {key: value for key, value in described.items() if value is not None}
+
+    @classmethod
+    def from_json(cls, described: Mapping[str, str]) -> "HowToRead":
+        """Put together how files were read, whatever has become of the mapping since.
+
+        Raises ConfigError where that is not known.
+        """
+        mapping, text = described.get("mapping"), described.get("mapping_text")
+        if mapping is None or text is None:  # results of earlier versions name the mapping alone
+            return read_how(described.get("format"), None if mapping is None else Path(mapping))
+        return cls(mapping=parse_format_mapping(text, mapping), mapping_file=Path(mapping), mapping_text=text)
 
 
 def read_how(format_name: str | None, mapping: Path | None, *, strict: bool = False) -> HowToRead:

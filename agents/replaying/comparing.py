@@ -9,9 +9,9 @@ import orjson
 
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import SORT_BYTES, Recording
-from turnsignal.agents.files.recognising import read_how
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.replaying.files import FILES
+from turnsignal.agents.replaying.rereading import find_replayed
 from turnsignal.agents.replaying.result import ReplayResult
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.scores import Unscored
@@ -94,12 +94,8 @@ def score_alike(before: ReplayResult, after: ReplayResult) -> bool:
 
 def _read_cases(result: ReplayResult, say: Callable[[str], None]) -> SystemCases:
     """Read the turns of a replay again, as it read them."""
-    read_as = result.summary.get("read_as") or {}
-    mapping = read_as.get("mapping")
-    how = read_how(read_as.get("format"), None if mapping is None else Path(mapping))
-    cases = SystemCases()
-    paths = [Path(name) for name in read_as.get("files") or result.summary["files"]]
-    with kept_memory(), Imported(paths, how, say=say) as imported:
+    replayed, cases = find_replayed(result.summary, result.directory), SystemCases()
+    with kept_memory(), Imported(replayed.expect_all(result.directory), replayed.how, say=say) as imported:
         recording = Recording(imported.sources)
         indexer = Indexer(time.time(), mend=recording.mend)
         with recording.in_order(indexer, SORT_BYTES) as lines:

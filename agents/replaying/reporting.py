@@ -10,10 +10,10 @@ import msgspec
 
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import SORT_BYTES, Recording
-from turnsignal.agents.files.recognising import read_how
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.replaying.evaluation_data import EvaluationFolder
 from turnsignal.agents.replaying.files import FILES
+from turnsignal.agents.replaying.rereading import find_replayed
 from turnsignal.agents.replaying.result import ReplayResult
 from turnsignal.stream.errors import Refused, TurnsignalError
 from turnsignal.stream.pipeline.release_times import ReleaseTimes
@@ -44,14 +44,9 @@ def report_traffic(
     """
     signals = RowSignals(relevancy_name(suite), suite.thresholds.model_dump(), result.summary["environment"])
     _read_rows(result.directory / FILES[SCORES], signals)
-    read_as = result.summary.get("read_as") or {}
-    mapping = read_as.get("mapping")
-    how = read_how(read_as.get("format"), None if mapping is None else Path(mapping))
-    paths = list(turns) or [Path(name) for name in read_as.get("files") or result.summary["files"]]
-    if not turns and (gone := [path for path in paths if not path.is_file()]):
-        msg = f"{gone[0]}: expected the turns that the replay read, got no such file from here; name them with --turns"
-        raise TurnsignalError(msg)
-    with kept_memory(), Imported(paths, how) as imported, ExitStack() as stack:
+    replayed = find_replayed(result.summary, result.directory)
+    paths = list(turns) or replayed.expect_all(result.directory, "; name them with --turns")
+    with kept_memory(), Imported(paths, replayed.how) as imported, ExitStack() as stack:
         unranked, bare = unranked_releases(result.summary), releases_without_documents(result.summary)
         order = list(dict.fromkeys(row["version"] for row in result.summary["quality"]))
         report = TrafficReport(suite, signals, unranked=unranked, order=order, bare=bare)

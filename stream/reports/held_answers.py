@@ -178,24 +178,25 @@ class AnswerReader:
         if scored.compliance is not None and scored.compliance < 1.0:
             broken = tuple([check for check, result in scored.findings if result is Result.FAIL])
         index = insertion_index(state.kept, turn.time)
-        is_asked = state.prompted_before or prompted(state.kept, index)
+        is_prompted = state.prompted_before or prompted(state.kept, index)
         beside = self._derive(state, turn, scored, failed=failed)
-        beside[BEFORE_ASKED] = not is_asked and bool(turn.retrieved)
+        beside[BEFORE_ASKED] = not is_prompted and bool(turn.retrieved)
         text = turn.text[: self._kept_whole]
         beside |= figures_of_log(turn, state.kept, index, text, self._idle, cites=bool(scored.cited))
         if WITH_DOCUMENTS in beside:
             beside[ELSEWHERE] = elsewhere and not turn.retrieved
-        question = _first_question(state)
-        if question:
+        messages = _first_messages(state)
+        if question := TOGETHER.join(messages):
             beside[BEGUN_BEHIND] = is_reply(question, self._suite.follow_up_rules)
             beside[RECALLED] = recalls(question)
-            beside[BEGUN_COMPLAINING] = not beside[RECALLED] and complains(question, self._suite.follow_up_rules)
+            # Only the first: what comes behind it may complain that nobody answers.
+            beside[BEGUN_COMPLAINING] = not beside[RECALLED] and complains(messages[0], self._suite.follow_up_rules)
         return HeldAnswer(
             turn.turn_id,
             turn.time,
             (turn.assistant, turn.version),
             RunTurn(failed, bool(turn.retrieved), failed and hands_over(turn.text)),
-            is_asked,
+            is_prompted,
             scored.scorers,
             scored.values,
             beside,
@@ -211,9 +212,9 @@ class AnswerReader:
         """Return the figures of an answer that no scorer gives."""
         figures: dict[str, float] = {IN_PARTS: 0.0, LEFTOVERS: has_leftovers(turn.text)}
         answer, end = "" if turn.retrieved else turn.text, turn.text[-TAIL:]
-        is_asked = not is_small_talk(state.kept, self._suite.follow_up_rules, answer)
+        wants_answer = not is_small_talk(state.kept, self._suite.follow_up_rules, answer)
         back = not scored.cited and asks_back(turn.text)
-        if failed or is_asked:
+        if failed or wants_answer:
             figures |= dict.fromkeys((FOLLOWED, THANKED, COMPLAINED, REFORMATTED, PERSON), 0.0)
             figures[FAILED] = failed
             figures[ASKS_BACK] = back
@@ -240,7 +241,7 @@ class AnswerReader:
             figures[question] = 0.0
         prompt = next((before for before in reversed(state.kept) if before.role in ASKED), None)
         # Behind a "thanks" that nobody answers, the line that closes an idle chat is no slow answer.
-        if is_asked and not back and prompt is not None and prompt.role == USER and turn.time >= prompt.time:
+        if wants_answer and not back and prompt is not None and prompt.role == USER and turn.time >= prompt.time:
             figures[ANSWER_SECONDS] = SECONDS.fraction(turn.time - prompt.time)
             figures[ROUNDED] = is_rough(turn.time, prompt.time)
         return figures
@@ -270,9 +271,9 @@ def in_order(kept: Sequence[KeptTurn], held: HeldAnswer, answer: HeldAnswer) -> 
     return earlier, later, bool(asked)
 
 
-def _first_question(state: Conversation) -> str:
-    """Return what the user wrote before any answer to it; "" where this is no answer to that."""
+def _first_messages(state: Conversation) -> list[str]:
+    """Return what the user wrote before any answer to it; none where this is no answer to that."""
     begin, end = asked(state.kept, len(state.kept))
     if begin == end or state.forgot_turns or any(turn.role in ASKED for turn in state.kept[:begin]):
-        return ""
-    return TOGETHER.join([turn.text for turn in state.kept[begin:end]])
+        return []
+    return [turn.text for turn in state.kept[begin:end]]

@@ -428,8 +428,12 @@ def _asks_for_a_person(beside: Mapping[str, Difference]) -> RecordChange | None:
 
 
 def _of_users(follow_ups: float, conversations: float) -> dict[str, float]:
-    """Return how far figures of follow-ups may move, and those of whole conversations."""
-    return dict.fromkeys(OF_FOLLOW_UPS, follow_ups) | dict.fromkeys(BY_CONVERSATION, conversations)
+    """Return how far figures of follow-ups may move, and those of whole conversations.
+
+    Whether they are answered is not among these: no mood of users leaves a message without an answer.
+    """
+    by_mood = [name for name in BY_CONVERSATION if name not in _UNANSWERED]
+    return dict.fromkeys(OF_FOLLOW_UPS, follow_ups) | dict.fromkeys(by_mood, conversations)
 
 
 def _recalled(beside: Mapping[str, Difference]) -> RecordChange | None:

@@ -167,6 +167,31 @@ def test_a_proposed_mapping_reads_the_log_that_it_was_proposed_for(tmp_path: Pat
     assert "4 turns, 1 conversation," in done.output
 
 
+def test_what_was_replayed_is_read_again_as_it_was_whatever_became_of_the_mapping_and_from_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("log.csv").write_text(
+        "session,question,answer,created_at\ns1,How?,So.,2025-06-15T12:00:00Z\ns1,Why?,Because.,2025-06-15T12:01:00Z\n"
+    )
+    assert run("convert", "log.csv", "--propose", "mapping.toml").exit_code == 0
+    for name in ("before", "after"):
+        assert run("replay", "log.csv", "--mapping", "mapping.toml", "--out", f"out/{name}").exit_code == 0
+    mapping = Path("mapping.toml")
+    mapping.write_text(mapping.read_text().replace('conversation_id = "session"', 'conversation_id = "question"'))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    shown = run("conversation", "s1", "--from", "../out/before").output
+    assert "Because." in shown
+    compared = run("compare", "../out/before", "../out/after", "--systems")
+    assert compared.exit_code == 0, compared.output
+    assert run("report", "../out/before").exit_code == 0
+    (tmp_path / "log.csv").unlink()
+    for command in (("compare", "../out/before", "../out/after", "--systems"), ("report", "../out/before")):
+        error = str(run(*command).exception)
+        assert error.startswith("log.csv: expected the turns that ../out/before was made of, got no such file")
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

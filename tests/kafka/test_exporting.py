@@ -10,7 +10,7 @@ import orjson
 import pytest
 from click.testing import CliRunner, Result
 from confluent_kafka import Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.kafka.faults.play import wait
 from tests.kafka.raw import batch, produce_batch, record
@@ -310,11 +310,36 @@ def test_a_replay_of_a_range_hears_what_came_about_its_conversations_whenever_th
     assert besides - {"c-0:2"} == {"c-1:2", "c-2:2"}
 
 
+def test_any_topic_of_messages_is_replayed_like_a_file_of_them(
+    fresh_topics: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topic, out = f"{fresh_topics.prefix}-chat", tmp_path / "out"
+    admin = AdminClient(fresh_topics.confluent())
+    admin.create_topics([NewTopic(topic, num_partitions=2)])[topic].result(30)
+    producer = Producer(fresh_topics.producer() | {"enable.idempotence": True})
+    for number in range(3):
+        said = {"session": f"s-{number}", "question": "How?", "answer": "So.", "at": "2026-05-01T09:00:00Z"}
+        producer.produce(topic, orjson.dumps(said), b"any key")
+    assert producer.flush(30) == 0
+    mapping = tmp_path / "mapping.toml"
+    mapping.write_text(
+        '[exchanges]\nconversation_id = "session"\nquestion = "question"\nanswer = "answer"\ntimestamp = "at"\n'
+    )
+    ran = asked(fresh_topics, monkeypatch, "replay", "--topic", topic, "--mapping", mapping, "--out", out)
+    assert ran.exit_code == 0, ran.output
+    assert orjson.loads((out / "summary.json").read_bytes())["turns"] == {"user": 3, "assistant": 3}
+    send(fresh_topics, rounds(1))
+    name = topic_names(fresh_topics.prefix)["turns"]
+    assert asked(fresh_topics, monkeypatch, "replay", "--topic", name, "--out", out).exit_code == 0
+    absent = asked(fresh_topics, monkeypatch, "replay", "--topic", "turn", "--out", out)
+    assert "expected a topic turn on " in str(absent.exception)
+
+
 def test_a_range_without_turns_is_refused_and_leaves_no_file(
     fresh_topics: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send(fresh_topics, rounds(1))
     out = tmp_path / "out"
     ran = asked(fresh_topics, monkeypatch, "replay", "--topic", "turns", "--to", "2020-01-01", "--out", out)
-    assert "expected turns that came in from the beginning to 2020-01-01, got none" in str(ran.exception)
+    assert "expected records that came in from the beginning to 2020-01-01, got none" in str(ran.exception)
     assert not (out / EXPORTED_TURNS).exists()
