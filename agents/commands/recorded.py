@@ -40,8 +40,8 @@ def or_from_topic(files: str, out: Path) -> Callable[[Callable[..., Any]], Calla
             directory = Path(given.get("out") or out)
             turns, votes = directory / EXPORTED_TURNS, directory / EXPORTED_FEEDBACK
             if not (given.get("resume") and turns.is_file()):  # what is gone on with is what was begun
-                wanted = {"since": since, "until": until, "whole": whole}
-                _export(topic, turns, votes if "feedback" in given else None, **wanted)
+                beside = votes if "feedback" in given else None
+                _export(topic, turns, beside, since=since, until=until, whole=whole)
             if "feedback" in given and votes.is_file():
                 given["feedback"] = (*given["feedback"], votes)
             return command(**{**given, files: (turns,)})

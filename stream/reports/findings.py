@@ -103,17 +103,9 @@ def _compare(summary: Mapping[str, Any]) -> Iterator[Finding]:
     for row in summary["comparisons"]:
         pairs.setdefault((row["before"], row["after"]), []).append(row)
     for (before, after), rows in pairs.items():
-        moved = _moved(rows, set(checks))
+        moved = _once(_moved(rows, set(checks)))
         rank = partial(_rank, moved, {row.get("primary") for row in rows}, summary["suite"]["least_change"])
-        themes = {theme for theme, *_ in moved}
-        worse = {theme for theme, change, _ in moved if change == WORSE}
         for theme, change, way in sorted(moved, key=rank):
-            if change == CHANGED and (theme in worse or (theme is CLARIFIED and USERS in themes)):
-                continue  # the same thing once more
-            if theme is OTHER and change == CHANGED and len(themes) > 1:
-                continue  # that more or less can be scored comes of what is said already
-            if (theme, change) == (INSTRUCTIONS, BETTER) and _breaks_more(moved.get((theme, WORSE, FALL), ())):
-                continue  # over all, fewer are kept; the check that rose stands in the table
             behind = moved[theme, change, way]
             phrase = theme.phrase(way, judged=change != CHANGED)
             is_labelled = theme is RANKING and retrieval_fails_more(
@@ -138,6 +130,35 @@ def _moved(rows: Iterable[Mapping[str, Any]], checks: set[str]) -> _Moved:
     return moved
 
 
+def _once(moved: _Moved) -> _Moved:
+    """Leave out of what moved for each assistant what another sentence about it says already."""
+    themes, worse = set[tuple[str, Theme]](), set[tuple[str, Theme]]()
+    breaks_more = {
+        entry["assistant"]
+        for entry in moved.get((INSTRUCTIONS, WORSE, FALL), ())
+        if entry["figure"] in INSTRUCTIONS.figures
+    }
+    for (theme, change, _), behind in moved.items():
+        of = {(entry["assistant"], theme) for entry in behind}
+        themes |= of
+        worse |= of if change == WORSE else set()
+    several = {name for name, count in Counter(name for name, _ in themes).items() if count > 1}
+
+    def is_said(theme: Theme, change: str, name: str) -> bool:
+        if change == CHANGED and theme is OTHER:
+            return name in several  # that more or less can be scored comes of what is said already
+        if change == CHANGED:
+            return (name, theme) in worse or (theme is CLARIFIED and (name, USERS) in themes)
+        # Over all, fewer are kept; the check that rose stands in the table.
+        return (theme, change) == (INSTRUCTIONS, BETTER) and name in breaks_more
+
+    left = {
+        (theme, change, way): [entry for entry in behind if not is_said(theme, change, entry["assistant"])]
+        for (theme, change, way), behind in moved.items()
+    }
+    return {key: behind for key, behind in left.items() if behind}
+
+
 def _affected(summary: Mapping[str, Any]) -> Iterator[Finding]:
     """Say in which part of the traffic a release is worse than in the rest of it, whether or not it is over all."""
     for row in summary["comparisons"]:
@@ -148,11 +169,6 @@ def _affected(summary: Mapping[str, Any]) -> Iterator[Finding]:
             who, of = _named(row["after"]), _of(row["assistant"])
             sentence = f"{who} {USERS.falls} {where}{of}: {part['figure']} {here}, elsewhere {elsewhere}"
             yield Finding(WORSE, sentence, ({"assistant": row["assistant"], **part},))
-
-
-def _breaks_more(worse: Iterable[Mapping[str, Any]]) -> bool:
-    """Say whether answers keep fewer instructions over all."""
-    return any(entry["figure"] in INSTRUCTIONS.figures for entry in worse)
 
 
 def _rank(

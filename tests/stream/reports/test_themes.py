@@ -109,6 +109,17 @@ def test_what_rises_in_one_assistant_and_falls_in_another_is_told_of_each() -> N
     ]
 
 
+def test_what_is_said_of_one_assistant_leaves_nothing_out_of_another() -> None:
+    worse, changed = {"unanswered": delta(0.2, "worse")}, {"failed": delta(0.2, "changed")}
+    assert [sentence.split(":")[0] for sentence in sentences(worse, changed)] == [
+        "v3 fails to answer more often in a (of 2 assistants)",
+        "v3 fails to answer more often in b (of 2 assistants)",
+    ]
+    assert len(sentences(worse | changed)) == 1
+    scored = {"coverage(follow_up)": delta(0.2, "changed")}
+    assert any(sentence.startswith("v3 leaves more to score in b") for sentence in sentences(worse, scored))
+
+
 def test_figures_of_one_theme_that_move_apart_are_told_apart_and_those_that_agree_together() -> None:
     apart = {"resolved": delta(0.2, "changed"), "follow_up": delta(-0.1, "changed")}
     more, less = sentences(apart)
