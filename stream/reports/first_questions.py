@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turnsignal.stream.records.scores import CLARIFICATION_FREE
-from turnsignal.stream.statistics.directions import FREE_CONVERSATIONS, WITH_DOCUMENTS
+from turnsignal.stream.statistics.directions import FREE_CONVERSATIONS, RANKS, WITH_DOCUMENTS
 from turnsignal.stream.statistics.intervals import Difference, Z, difference, rate
 from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.text.wordplay import words_of
@@ -33,7 +33,7 @@ _MOST = 1_000  #: questions of a release that are known one by one
 _SHRUNK = 4.0  #: questions without any documents more or less that each word is taken to have had beside its own
 _SHRUNK_BY_USERS = 12.0  #: the same, of what users say: chance has more to do with that
 #: figures that a question counts for alike: each, by its follow-ups, and where its conversation has an outcome
-_ALIKE = ((WITH_DOCUMENTS,), (CLARIFICATION_FREE,), (FREE_CONVERSATIONS, "resolved", "abandoned", "silent"))
+_ALIKE = ((WITH_DOCUMENTS,), (RANKS,), (CLARIFICATION_FREE,), (FREE_CONVERSATIONS, "resolved", "abandoned", "silent"))
 
 _SQRT2 = sqrt(2)
 
@@ -45,7 +45,8 @@ class Opening(NamedTuple):
 
     words: each by the number of its bucket, filled in where the question is kept; around: those that the client wrote
     around it, None where no other message tells; searched: whether it got documents; follow_ups: that rules judge;
-    free: those of them that do not complain; outcome: of the conversation, "" where it is not known or says nothing.
+    free: those of them that do not complain; outcome: of the conversation, "" where it is not known or says nothing;
+    ranked: answers whose citations say where documents stood; ranks: the sum of what they say, 0 to 1 each.
     """
 
     words: bytes = b""
@@ -54,6 +55,8 @@ class Opening(NamedTuple):
     follow_ups: float = 0.0
     free: float = 0.0
     outcome: str = ""
+    ranked: float = 0.0
+    ranks: float = 0.0
 
 
 NOT_KNOWN = Opening()  #: of what came of a question, nothing
@@ -186,6 +189,8 @@ def _values(names: Sequence[str], known: Sequence[Opening]) -> tuple[_Rows, _Row
 def _value(name: str, opening: Opening) -> float:
     if name == CLARIFICATION_FREE:
         return opening.free / max(1.0, opening.follow_ups)
+    if name == RANKS:
+        return opening.ranks / max(1.0, opening.ranked)
     if name == FREE_CONVERSATIONS:
         return opening.free >= opening.follow_ups
     return opening.searched if name == WITH_DOCUMENTS else opening.outcome == name
@@ -194,6 +199,8 @@ def _value(name: str, opening: Opening) -> float:
 def _weight(name: str, opening: Opening) -> float:
     if name == CLARIFICATION_FREE:
         return opening.follow_ups
+    if name == RANKS:
+        return opening.ranked
     return 1.0 if name == WITH_DOCUMENTS else bool(opening.outcome)
 
 

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, Unscored
 from turnsignal.stream.reports.first_questions import Opening
-from turnsignal.stream.reports.release_figures import figure_as_json
+from turnsignal.stream.reports.release_figures import figure_as_json, ranked_figures
 from turnsignal.stream.reports.release_order import Period, Step, check_baseline, in_order, steps
 from turnsignal.stream.reports.release_pair import FigureReader, ReleasePair
 from turnsignal.stream.reports.release_totals import (
@@ -60,6 +60,7 @@ from turnsignal.stream.statistics.directions import (
     SAME_LANGUAGE,
     UNANSWERED_OF_ALL,
     VOTE,
+    WASTED,
     WITH_DOCUMENTS,
     coverage_name,
 )
@@ -116,6 +117,8 @@ class Quality:
         )
         self._questions, self._asked = map(self.figures.index, (QUESTIONS, FAILED))
         self._free = self.figures.index(CLARIFICATION_FREE) if CLARIFICATION_FREE in self.figures else None
+        ranking = next((name for name in ranked_figures(scorers) if name in scorers and name != WASTED), None)
+        self._ranks = None if ranking is None else self.figures.index(ranking)
         self._releases: dict[Release, ReleaseTotals] = {}
         self._begun: dict[Release, float] = {}  # event time of a release's first conversation that it began
         self._opened: dict[Release, float] = {}  # and of the first answer that opened one
@@ -298,11 +301,9 @@ class Quality:
 
     def _came_of(self, went: ConversationScores) -> Opening:
         """Return what came of a conversation's first question."""
-        came_of_it = Opening(outcome=went.outcome if went.is_readable else "")
-        if self._free is None:
-            return came_of_it
-        judged, free = (math.fsum(values[2 * self._free + at] for values in went.parts.values()) for at in (0, 1))
-        return came_of_it._replace(follow_ups=judged, free=free)
+        (judged, free), (ranked, ranks) = (_sums(went, figure) for figure in (self._free, self._ranks))
+        outcome = went.outcome if went.is_readable else ""
+        return Opening(follow_ups=judged, free=free, outcome=outcome, ranked=ranked, ranks=ranks)
 
     def _by_time(self) -> list[Release]:
         def began(release: Release) -> tuple[str, float, float, str]:
@@ -380,6 +381,14 @@ class Quality:
 def _among(covered: str) -> str:
     """Return the figure of every answer that a scorer could score: of what was asked, or could be out of documents."""
     return FAILED if covered == FOLLOW_UP else WITH_DOCUMENTS
+
+
+def _sums(went: ConversationScores, figure: int | None) -> tuple[float, float]:
+    """Return how many values of a figure a conversation has, of whatever release, and their sum."""
+    if figure is None:
+        return 0.0, 0.0
+    count, value = (math.fsum(values[2 * figure + at] for values in went.parts.values()) for at in (0, 1))
+    return count, value
 
 
 def _keep_first(times: dict[Release, float], release: Release, time: float) -> None:

@@ -65,6 +65,7 @@ OF_THE_RECORD = (
     CITES_LAST,
 )
 WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
+RANKS = "ranks"  #: where documents that are cited stood, by the first ranking of the suite
 SAME_LANGUAGE = (
     "same_language"  #: share of answers in the language of the message that they answer, where both are told
 )

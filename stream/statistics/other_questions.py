@@ -4,7 +4,7 @@ Where other questions are asked, more or fewer of them need documents, and more 
 release. As far as that accounts for it, a release is neither better nor worse.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION
 from turnsignal.stream.statistics.directions import (
@@ -12,6 +12,7 @@ from turnsignal.stream.statistics.directions import (
     BY_USERS,
     FALL,
     FREE_CONVERSATIONS,
+    RANKS,
     RISE,
     WITH_DOCUMENTS,
 )
@@ -22,6 +23,7 @@ from turnsignal.stream.statistics.record_change import RecordChange, more, note_
 _AROUND = 0.9  #: share of first questions that a word came to stand in, or ceased to: more than any campaign has
 _NEED = 0.1  #: share of first questions, from which on it is no chance that others get documents
 _OF_NEEDS = 3.0  #: answers for each question that is known by its words: most are rare, and tell less than they know
+_OF_RANKS = 1.5  #: of where what is cited stands, of which words tell more: it is no yes or no, and most answers have it
 _OF_WORDS = 3.0  #: questions for each with one word: what tells a topic stands in a third of its questions
 #: figures by which users say that questions are harder to answer, and the one that tells how far each moves
 _HARDER = {name: name for name in (CLARIFICATION_FREE, FREE_CONVERSATIONS, "resolved", "abandoned")} | {
@@ -39,16 +41,22 @@ _TOLD_BY = {
 
 
 def other_questions(
-    deltas: Mapping[str, Difference], words: float, expected: Mapping[str, Difference], *, is_hidden: bool
+    deltas: Mapping[str, Difference],
+    words: float,
+    expected: Mapping[str, Difference],
+    ranked: Collection[str],
+    *,
+    is_hidden: bool,
 ) -> list[RecordChange]:
     """Return what moved for the sake of what is asked.
 
-    deltas: after − before of every figure; words, expected: as `Circumstances` has them; is_hidden: users' messages
-    cannot be read on one side.
+    deltas: after − before of every figure; words, expected, ranked: as `Circumstances` has them; is_hidden: users'
+    messages cannot be read on one side.
     """
     changes = (
         _others_asked(words, is_hidden=is_hidden) or _need_others(deltas, expected),
         _ask_harder(deltas, expected),
+        _search_harder(deltas, expected, ranked),
     )
     return [change for change in changes if change is not None]
 
@@ -90,3 +98,16 @@ def _ask_harder(deltas: Mapping[str, Difference], expected: Mapping[str, Differe
     way, what = _TOLD_BY[name]
     why = f"other questions are asked: by their words, {abs(surest.value):.1%} {more(surest, way)} {what}"
     return RecordChange(why, most, note_of(surest, why), by_chance=True)
+
+
+def _search_harder(
+    deltas: Mapping[str, Difference], expected: Mapping[str, Difference], ranked: Collection[str]
+) -> RecordChange | None:
+    """Tell a search that ranks worse from one that is asked more of what it ranks worse on both sides."""
+    move = expected.get(RANKS)
+    if move is None or move.p > PROMISE:
+        return None
+    alike = [name for name in ranked if name in deltas and deltas[name].value * move.value > 0]
+    way = "higher" if move.value > 0 else "lower"
+    why = f"other questions are asked: by their words, what is cited stands {abs(move.value):.2f} {way}"
+    return RecordChange(why, dict.fromkeys(alike, _OF_RANKS * abs(move.value)), note_of(move, why), by_chance=True)

@@ -138,7 +138,7 @@ def record_changes(
         _resumed(beside, known.clarified),
         _unthanked(beside, known.clarified, known.length) if known.unthanked and apart is None else None,
         _unlogged(deltas, beside),
-        *other_questions(deltas, known.words, known.expected, is_hidden=unread is not None),
+        *other_questions(deltas, known.words, known.expected, known.ranked, is_hidden=unread is not None),
         _around(deltas, *known.around),
         _asks_back(deltas, beside, known.clarified),
         _says_more(deltas, beside, known.length),

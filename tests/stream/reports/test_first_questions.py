@@ -21,7 +21,9 @@ def release(seed: int, hard: float, complaints: tuple[float, float]) -> FirstQue
         question = draw.choice(HARD if is_hard else EASY)
         free = sum(draw.random() >= complaints[is_hard] for _ in range(2))
         outcome = "resolved" if free == 2 else "abandoned"
-        asked.add(Opening(words_asked(question), None, is_hard, 2.0, float(free), outcome))
+        asked.add(
+            Opening(words_asked(question), None, is_hard, 2.0, float(free), outcome, 1.0, 1.0 - complaints[is_hard])
+        )
     return asked
 
 
@@ -31,6 +33,7 @@ def test_questions_that_go_worse_in_both_releases_account_for_more_complaints() 
     assert moves["clarification_free"].value == pytest.approx(-0.16, abs=0.04)
     assert moves["resolved"].value == pytest.approx(-0.4 * (0.81 - 0.25), abs=0.06)
     assert moves["answers_with_documents"].value == pytest.approx(0.4, abs=0.06)
+    assert moves["ranks"].value == pytest.approx(-0.16, abs=0.03)
     assert max(moves[name].p for name in ("clarification_free", "resolved", "abandoned")) < 0.001
     back = before.expected(after)
     assert back["clarification_free"].value == pytest.approx(-moves["clarification_free"].value)
@@ -39,6 +42,7 @@ def test_questions_that_go_worse_in_both_releases_account_for_more_complaints() 
 def test_a_release_that_answers_the_same_questions_worse_is_asked_nothing_else() -> None:
     moves = release(3, 0.5, (0.4, 0.8)).expected(release(4, 0.5, (0.1, 0.3)))
     assert abs(moves["clarification_free"].value) < 0.03
+    assert abs(moves["ranks"].value) < 0.03
 
 
 def around_of(question: str, other: str) -> bytes:

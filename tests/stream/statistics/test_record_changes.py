@@ -102,6 +102,18 @@ def test_harder_questions_explain_three_times_as_many_complaints_and_what_goes_b
     assert said == dict.fromkeys(deltas, verdict) | {"failed": "worse"}
 
 
+@pytest.mark.parametrize(
+    ("ranks", "p", "verdict"),
+    [(-0.05, 0.01, "changed"), (-0.05, 0.2, "worse"), (0.05, 0.01, "worse"), (-0.01, 0.01, "worse")],
+)
+def test_questions_that_are_searched_worse_in_both_releases_make_none_worse(
+    ranks: float, p: float, verdict: str
+) -> None:
+    deltas, expected = {"nDCG@5": delta(-0.1), "clarification_free": delta(-0.1)}, {"ranks": delta(ranks, p)}
+    said = verdicts(deltas, expected=expected)
+    assert said == {"nDCG@5": verdict, "clarification_free": "worse"}
+
+
 def test_easier_questions_make_no_release_better() -> None:
     deltas, expected = {"clarification_free": delta(0.15)}, {"clarification_free": delta(0.06, 0.01)}
     assert verdicts(deltas)["clarification_free"] == "better"
@@ -152,6 +164,8 @@ def test_where_more_conversations_begin_with_a_complaint_as_many_later_ones_are_
     deltas = {"clarification_free": delta(-0.2), "abandoned": delta(0.1), "cited": delta(-0.2)}
     worldly = verdicts(deltas, begun_with_complaint=delta(0.2))
     assert worldly == {"clarification_free": "changed", "abandoned": "changed", "cited": "worse"}
+    unanswered = verdicts({"unanswered": delta(0.3), "resolved": delta(-0.1)}, begun_with_complaint=delta(0.2))
+    assert unanswered == {"unanswered": "worse", "resolved": "changed"}, "no mood leaves a message without an answer"
     much_worse = verdicts({"clarification_free": delta(-0.5)}, begun_with_complaint=delta(0.2))
     assert much_worse == {"clarification_free": "worse"}, "too many"
     assert verdicts({"clarification_free": delta(0.2)}, begun_with_complaint=delta(0.2)) == {
