@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -139,6 +140,7 @@ def judge(
         _probe(judges, exchanges, judging, as_json=as_json)
         return
     from turnsignal.agents.providers.recorded import RecordedVerdicts
+    from turnsignal.stream.records.verdicts import LOST
 
     with kept_verdicts(out) as (known, on_verdict):
         verdicts = judge_exchanges(
@@ -150,17 +152,23 @@ def judge(
             known=known,
             on_verdict=on_verdict,
         )
+        asked = [one for one in verdicts if (old := known.get(one.id)) is None or old.unscored in LOST]
         others = 0 if out is None else put_in_order(out, known, verdicts)
     _show(judges, verdicts, counts, out, as_json=as_json)
     is_judged = any(verdict.unscored is None for verdict in verdicts)
-    if out is not None and not as_json and (others or is_judged):
-        _say_where(out, files, others)
+    if out is not None and not as_json:
+        _say_where(out, files, others, is_judged=is_judged)
     for ruled in sorted({each.part.model for each in judges if each.part.model.startswith("scripted:")}):
         click.secho(
             f"warning: {ruled} answers by fixed rules: its verdicts say nothing of answers", fg="yellow", err=True
         )
+    lost = Counter(str(verdict.unscored) for verdict in asked if verdict.unscored in LOST)
     if not is_judged:
         click.echo(f"turnsignal: none of {len(verdicts):,} exchanges could be judged", err=True)
+        sys.exit(EXIT_FAILED)
+    if asked and lost.total() == len(asked):
+        reasons = ", ".join(f"{reason} {n:,}" for reason, n in lost.items())
+        click.echo(f"turnsignal: none of the {len(asked):,} that were asked about now could be: {reasons}", err=True)
         sys.exit(EXIT_FAILED)
 
 
@@ -243,11 +251,9 @@ def _show_plan(
         stage = each.chosen.rubric.stage
         previews = [preview(each, exchange) for exchange in exchanges if exchange.stage == stage]
         asked = [one for one in previews if isinstance(one, Previewed)]
-        left_out: dict[str, int] = {}
-        for one in previews:
-            if not isinstance(one, Previewed):
-                why = str(one.unscored or one.decided_by)
-                left_out[why] = left_out.get(why, 0) + 1
+        decided = [one for one in previews if not isinstance(one, Previewed)]
+        left_out = Counter(str(one.unscored or one.decided_by) for one in decided)
+        sentences = Counter(one.reasoning for one in decided if one.unscored)
         known = each.price is not None and (each.part.model != _DRY or _DRY in judging.prices)
         plan.append(
             {
@@ -260,7 +266,8 @@ def _show_plan(
                 "likely_tokens": sum(one.prompt.likely_tokens * one.calls for one in asked),
                 "likely_price": sum(one.likely for one in asked) / NANO if known else None,
                 "greatest_price": sum(one.greatest for one in asked) / NANO if known else None,
-                "not_asked": left_out,
+                "not_asked": dict(left_out),
+                "why_not_asked": dict(sentences),
                 "prompts": [
                     {"instructions": one.prompt.instructions, "material": one.prompt.material} for one in asked[:shown]
                 ],
@@ -307,6 +314,8 @@ def _print_totals(row: dict[str, Any]) -> None:
     if row["not_asked"]:
         reasons = ", ".join(f"{reason} {n:,}" for reason, n in row["not_asked"].items())
         click.echo(f"{row['judge']}: nothing to ask: {reasons}")
+    for sentence, n in row["why_not_asked"].items():
+        click.echo(f"{row['judge']}: {n:,} times {sentence}")
 
 
 def _print_prompts(row: dict[str, Any]) -> None:
@@ -354,10 +363,11 @@ def _show(
         click.echo(f"Wrote {judged:,} verdicts{failed} to {out}{compare}")
 
 
-def _say_where(out: Path, files: Sequence[Path], others: int) -> None:
+def _say_where(out: Path, files: Sequence[Path], others: int, *, is_judged: bool) -> None:
     """Say what else the file of verdicts holds, and which command shows them beside the rules' scores."""
     from turnsignal.agents.report.program_name import typed_program
 
     if others:
         click.echo(f"It held {others:,} more, of other exchanges or judges, and keeps them: a replay takes in all.")
-    click.echo(f"Next: {typed_program()} replay {shlex.join(map(str, files))} --verdicts {shlex.quote(str(out))}")
+    if is_judged:
+        click.echo(f"Next: {typed_program()} replay {shlex.join(map(str, files))} --verdicts {shlex.quote(str(out))}")

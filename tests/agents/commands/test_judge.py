@@ -130,6 +130,27 @@ def test_what_the_file_holds_is_not_asked_for_again(turns: Path, tmp_path: Path)
     assert {verdict["id"]: verdict["value"] for verdict in first["verdicts"]}.items() <= values.items()
 
 
+def test_a_run_in_which_all_is_lost_that_it_asked_about_fails_whatever_the_file_holds(
+    turns: Path, tmp_path: Path, endpoint: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TURNSIGNAL_JUDGE_LAB_URL", f"http://127.0.0.1:{endpoint.port}/v1")
+    out, suite = tmp_path / "verdicts.jsonl", turns.with_name("suite.toml")
+    suite.write_text(SUITE + '[[judges]]\nrubric = "task_utility"\nmodel = "lab:401"\nattempts = 1\n')
+    run(turns, "--rubric", "grounded", "--out", str(out))
+    both = ("--rubric", "grounded", "--rubric", "task_utility", "--limit", "3", "--out", str(out))
+    failed = run(turns, *both, fine=False)
+    assert failed.exit_code == 1
+    assert "none of the 3 that were asked about now could be: provider 3" in failed.output
+    assert "Next: turnsignal replay" in failed.output, "the verdicts of before are there"
+    assert "Next:" not in run(turns, "--rubric", "task_utility", "--out", str(out), fine=False).output
+
+
+def test_a_dry_run_says_why_there_is_nothing_to_ask(turns: Path) -> None:
+    turns.write_bytes(turns.read_bytes().replace(b'"text":"The warranty of the kettle is two years."', b'"score":1'))
+    shown = run(turns, "--rubric", "grounded", "--dry-run").stdout
+    assert "grounded: nothing to ask: no_retrieval 6\ngrounded: 6 times the documents came without their texts" in shown
+
+
 def test_two_runs_at_once_do_not_write_one_file(turns: Path, tmp_path: Path) -> None:
     out = tmp_path / "verdicts.jsonl"
     with out.open("ab") as file:
