@@ -6,10 +6,13 @@
 
 Call 2 is one. What it asks is asked in many conversations, no history has an answer to that, and calls like call 3 go
 on from the same answer, which a call gave, as if nobody had asked. What users say alike is short, or answered alike.
+What stands in a history is a user's, whoever asks the same elsewhere. Where a conversation has an answer twice, it is
+told by the question before it, too: who goes on from the second one does not go on from the first.
 Who sums up what was said longest ago asks after an answer from which the conversation had gone on already, and goes on
 there later: whoever edits a question goes on from the edited one.
 """
 
+import math
 import re
 import tomllib
 from array import array
@@ -25,7 +28,8 @@ from turnsignal.stream.formats.heads import digested
 from turnsignal.stream.formats.instructions import instructions_of
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
-from turnsignal.stream.formats.quotations import SHORT, digest_of, template_of
+from turnsignal.stream.formats.quotations import SHORT, digest_of, number_of, template_of
+from turnsignal.stream.formats.stood import StoodInHistories, numbers_of
 from turnsignal.stream.text.visible import one_line
 
 _FEWEST = 3  #: exchanges after which it is asked, and from which conversations go on without it,
@@ -40,7 +44,8 @@ _MOST = 0.5  #: of the exchanges of a log, after which no users ask the same, an
 _OBJECT, _SYSTEM = 1, 2  #: what an answer is, and whose message asks
 _SHOWN = 60  #: characters of what is asked
 _NOTHING = bytes(SHORT)
-_PARTS = 7  #: digests of a call
+_PARTS = 10  #: digests of a call
+_NUMBERS = 2  #: by which it is known in later histories, at most
 _READ = 300  #: characters of a prompt
 _BEGINS = tomllib.loads(Path(__file__).with_name("errands.toml").read_text(encoding="utf-8"))["begins"].values()
 _USUAL = re.compile(
@@ -52,14 +57,16 @@ class Errands:
     """What is asked after an exchange in a log, and which of that is asked by a program."""
 
     def __init__(self) -> None:
-        self._digests = (
-            bytearray()
-        )  # of each call: what it asks, exchange and answer before, its own answer and exchange; both by words alone
+        # Of each call: what it asks, exchange and answer before, its own answer and exchange; both exchanges by words
+        # alone; the one before with its question and its conversation; and its numbers in later histories.
+        self._digests = bytearray()
         self._orders = array("d")
         self._lengths = array("H")  # characters of what it asks, up to _LONG
         self._kinds = bytearray()  # whether it is a system's, and gets an object
         self._answers = Counter[bool]()  # of all calls, by whether they are objects
-        self._given: set[bytes] = set()  # answers of the other calls, which begin conversations
+        self._given: set[bytes] = set()  # answers of the other calls, which begin conversations,
+        self._begun = bytearray()  # and these exchanges, where the conversation is named
+        self._stood = StoodInHistories()
         self.answering = Answering()
         self._behind = Behind(self.answering)
         self._usual: set[bytes] | None = None
@@ -68,6 +75,8 @@ class Errands:
 
     def add(self, call: Call) -> None:
         """Take in a call; called for each before the first `taken_out`."""
+        if call.kind in ("answer", "whole", "inner") and not call.partial:
+            self._stood.add(call)
         if call.kind != "answer" or call.partial or is_errand(call):
             return
         answers = spoken_in(call.outputs)[:1]
@@ -85,28 +94,32 @@ class Errands:
             is_named = bool(call.conversation)  # else both are by words alone already
             self._digests += _exchange_before(call, None) if is_named else asked[SHORT : 2 * SHORT]
             self._digests += _exchange_of(call, None) if is_named else own
+            numbers = b"".join(number.to_bytes(SHORT, "little") for number in numbers_of(call))
+            self._digests += _asked_exchange_before(call) + numbers.ljust(_NUMBERS * SHORT, b"\0")
             self._orders.append(call.start if call.start is not None else call.line)
             self._lengths.append(min(len(call.inputs[-1].text.strip()), _LONG))
             self._kinds.append(_OBJECT * is_object | _SYSTEM * (call.inputs[-1].role == "system"))
         else:
             self._given.add(answer)
+            self._begun += _exchange_of(call, call.conversation) if call.conversation else b""
 
     def conclude(self) -> None:
         """Find out what programs ask; at the latest, the first `taken_out` does."""
         if self._usual is None:
+            self._stood.conclude()
             self._usual = self._find_usual()
             self._behind.conclude()
             self._digests, self._orders, self._lengths, self._given = bytearray(), array("d"), array("H"), set()
-            self._kinds = bytearray()
+            self._kinds, self._begun = bytearray(), bytearray()
 
     def taken_out(self, calls: Sequence[Call], assumed: Assumed) -> list[Call]:
         """Return the calls of a trace without its errands; none where nothing else says anything."""
         self.conclude()
         kept: list[Call] = []
         for call in calls:
-            if is_errand(call) or self._behind.takes_out(call, assumed):
+            if self._is_known(call) or self._behind.takes_out(call, assumed):
                 continue
-            if self._usual and _asked_of(call)[:SHORT] in self._usual:
+            if self._usual and _asked_of(call)[:SHORT] in self._usual and not self._stood.has_asked(call):
                 self._shown = self._shown or one_line(call.inputs[-1].text, _SHOWN)
                 self._left_out += 1
             else:
@@ -127,31 +140,46 @@ class Errands:
         )
         return [doubt, *behind]
 
+    def _is_known(self, call: Call) -> bool:
+        """Say whether a call asks what a widely used program does, and no history shows that a user typed it."""
+        return is_errand(call) and (_is_usual(instructions_of(call)) or not self._stood.has_asked(call))
+
+    def _stands(self, numbers: Sequence[bytes]) -> bool:
+        return any(self._stood.has(number_of(each)) for each in numbers if each != _NOTHING)
+
     def _find_usual(self) -> set[bytes]:
         """Return what programs ask."""
         answered = {before for _, _, before, *_ in self._all()}
         given = {answer for _, _, _, answer, *_ in self._all()} | self._given
         times, back = Counter[bytes](), Counter[bytes]()
-        for question, _, before, answer, *_ in self._all():
+        for question, _, before, answer, _, _, _, _, *numbers in self._all():
             times[question] += answer != _NOTHING
-            back[question] += answer in answered and answer != before  # a check that finds nothing says it again
+            is_back = answer in answered and answer != before  # a check that finds nothing says it again
+            back[question] += is_back or self._stands(numbers)
         may_be = self._may_be(
             {question for question, n in times.items() if n >= _FEWEST and back[question] * _BACK <= n}
         )
         if not may_be:
             return may_be
         asking, going_on = Counter[bytes](), Counter[bytes]()
+        again = self._given_again()
         asked: dict[bytes, float] = {}  # what, and after what exchange → when first
         latest: dict[bytes, float] = {}  # an exchange → when somebody last went on from it, or from what came of it
         for at in sorted(range(len(self._orders)), key=self._orders.__getitem__, reverse=True):
-            order, (question, exchange, before, _, own, worded, own_worded) = self._orders[at], self._at(at)
+            order, (question, exchange, before, _, own, worded, own_worded, with_asked, *numbers) = (
+                self._orders[at],
+                self._at(at),
+            )
             if before not in given:  # what every call begins with
                 continue
+            after_what = with_asked if exchange in again else exchange
             if question in may_be:
-                asking[question + exchange] += 1
-                asked[question + exchange] = order
+                is_unclear = after_what == _NOTHING or self._stands(numbers)
+                asking[question + after_what] += 1
+                asked[question + (exchange if is_unclear else after_what)] = math.inf if is_unclear else order
                 continue
-            for end, begun in {(exchange, own), (worded, own_worded)}:  # who asks for a title may name no conversation
+            # Who asks for a title may name no conversation.
+            for end, begun in {(after_what, own), (worded, own_worded)} - {(_NOTHING, own)}:
                 going_on[end] += 1
                 latest[end] = max(order, latest.get(end, order), latest.get(begun, order))
         after, passed = Counter[bytes](), Counter[bytes]()
@@ -161,6 +189,15 @@ class Errands:
             if going_on[exchange] <= _FROM and asking[both] <= _FROM:
                 passed[question] += latest.get(exchange, order) > order
         return {question for question, n in passed.items() if n >= max(_FEWEST, _SHARE * after[question])}
+
+    def _given_again(self) -> set[bytes]:
+        """Return the exchanges whose answer their conversation has twice, so that it does not tell which is meant."""
+        first: dict[bytes, bytes] = {}
+        again: set[bytes] = set()
+        for question, exchange, _, _, own, *_ in self._all():
+            if own == exchange or first.setdefault(own, question) != question:
+                again.add(own)
+        return again | {own for (own,) in in_parts(self._begun, 1) if own in first}
 
     def _may_be(self, often: set[bytes]) -> set[bytes]:
         """Return what of that which is asked often is none that users say alike."""
@@ -219,7 +256,11 @@ def is_errand(call: Call) -> bool:
     if call.kind != "answer":
         return False
     asked = spoken_in(call.inputs)[-1:]
-    return any(_USUAL.match(text) for text in (instructions_of(call), *(message.text[:_READ] for message in asked)))
+    return any(map(_is_usual, (instructions_of(call), *(message.text[:_READ] for message in asked))))
+
+
+def _is_usual(text: str) -> bool:
+    return _USUAL.match(text) is not None
 
 
 def _asked_of(call: Call) -> bytes:
@@ -246,6 +287,16 @@ def _exchange_before(call: Call, conversation: str | None) -> bytes:
     spoken = spoken_in(call.inputs)
     before = spoken if call.inputs[-1].role == "system" else spoken[:-1]
     return _exchange(conversation, before[-2:-1], digested(before[-1])[1])
+
+
+def _asked_exchange_before(call: Call) -> bytes:
+    """Return the digest of that exchange with its question and its conversation; nothing where one is not known."""
+    spoken = spoken_in(call.inputs)
+    before = spoken if call.inputs[-1].role == "system" else spoken[:-1]
+    if not call.conversation:
+        return _exchange_before(call, None)
+    asked = before[-2:-1]
+    return _exchange(call.conversation, (), _words_of((*asked, before[-1]))) if asked else _NOTHING
 
 
 def _exchange_of(call: Call, conversation: str | None) -> bytes:

@@ -167,3 +167,59 @@ def test_what_is_asked_of_the_older_part_of_conversations_that_go_on_from_the_ne
 )
 def test_one_summary_is_known_by_the_words_of_a_widely_used_program(asks: str) -> None:
     assert left_in([sent(1, ["a", "A", asks], "A.", named=True)]) == []
+
+
+FALLBACK = "Sorry, I did not find anything about that. Please try other words."
+COMPLAINT = "No, that did not answer my question. Show me something else."
+
+
+def complaints(count: int, *, named: bool, window: int = 99) -> list[Call]:
+    """Conversations of a bot that says one sentence again and again, in which users complain, half of them last.
+
+    window: messages that a call sends.
+    """
+    calls = []
+    for number in range(count):
+        said: list[str] = []
+        script = [(f"How {number}?", FALLBACK), (COMPLAINT, FALLBACK), (f"And where {number}?", f"There {number}.")]
+        for question, answer in script[: 2 + number % 2]:
+            calls.append(sent(number, [*said, question][-window:], answer, named=named))
+            calls[-1].start = 1000.0 * number + len(said)
+            said += [question, answer]
+    return calls
+
+
+@pytest.mark.parametrize("window", [99, 3])
+@pytest.mark.parametrize("named", [True, False])
+def test_no_complaint_about_an_answer_that_comes_again_is_an_errand(named: bool, window: int) -> None:
+    calls = complaints(40, named=named, window=window)
+    assert len(left_in(calls)) == len(calls)
+
+
+def test_errands_of_such_a_bot_are_left_out_and_what_its_users_complain_is_not() -> None:
+    calls = []
+    for call in complaints(40, named=True):
+        calls.append(call)
+        said = [message.text for message in (*call.inputs, *call.outputs)]
+        number = int((call.conversation or "c0")[1:])
+        calls.append(sent(number, [*said, ERRAND], f"Ask {number} {len(said)}.", named=True))
+        calls[-1].start = (call.start or 0.0) + 1.0
+    assert left_in(calls) == [call.inputs[-1].text for call in calls[::2]]
+
+
+def test_of_what_programs_ask_that_is_a_users_which_a_later_history_has() -> None:
+    calls = talks(60, named=True, after=1)
+    said = ["How 7, 0?", "So 7, 0.", ERRAND, "Ask 7 0.", "How 7, 1?"]
+    (at,) = [at for at, call in enumerate(calls) if call.inputs[-1].text == said[-1]]
+    calls[at] = sent(7, said, "So 7, 1.", named=True)
+    assert left_in(calls).count(ERRAND) == 1
+
+
+def test_the_words_of_a_widely_used_program_are_a_users_where_a_later_history_has_them() -> None:
+    begins = "Create a summary of the conversation above:"
+    calls = [
+        sent(1, ["a", "A", begins], "S.", named=True),
+        sent(1, ["a", "A", begins, "S.", "b"], "B.", named=True),
+        sent(2, ["a", "A", begins], "S.", named=True),
+    ]
+    assert left_in(calls) == [begins, "b"]
