@@ -80,6 +80,8 @@ def convert(
     text = "body.text"
     timestamp = "at"               ISO 8601, or seconds or milliseconds since 1970
     date_format = "%d.%m.%Y %H:%M" where times are written otherwise (as strptime has it)
+    zone = "Europe/Berlin"         whose times are that name no zone (left out: UTC); of an hour
+                                   that comes twice in autumn, the first
     order = "turn_index"           without times: the number of a turn; or { value = "file" }
     documents = "hits"             a list of ids, texts, or objects with an id
     documents = { path = "hits", id = "ref" }     where the key of the id is not known

@@ -21,7 +21,8 @@ from typing import IO, Any, NamedTuple
 
 from turnsignal.agents.files.blocks import BLOCK, Progress, is_packed, open_file, read_blocks
 from turnsignal.stream.errors import TurnsignalError
-from turnsignal.stream.formats.turnsignal import ZONELESS, mend_line
+from turnsignal.stream.formats.times import ZONELESS
+from turnsignal.stream.formats.turnsignal import mend_line
 from turnsignal.stream.replay import Indexer, Mend, Recorded
 
 MAX_LINE = 32 << 20  #: bytes of a line that are kept; a turn that is taken in is far smaller

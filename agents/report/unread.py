@@ -13,7 +13,7 @@ from turnsignal.agents.files.file_reports import FileReport
 from turnsignal.agents.files.reading import read_lines
 from turnsignal.stream.errors import Reason, TurnsignalError
 from turnsignal.stream.formats.date_formats import date_formats_of
-from turnsignal.stream.formats.turnsignal import ZONELESS
+from turnsignal.stream.formats.times import ZONELESS
 from turnsignal.stream.formats.values import conversation_of
 from turnsignal.stream.text.counts import count_of
 from turnsignal.stream.text.toml import write_value as toml

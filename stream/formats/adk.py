@@ -33,7 +33,7 @@ class AgentDevelopmentKit:
 
     def read(self, record: Record, assumed: Assumed) -> Iterator[Call]:
         """Give the calls, the searches and the agents of one record."""
-        for span in spans_of(record):
+        for span in spans_of(record, assumed):
             yield _call(span, assumed)
 
     def origin(self, turn_id: str) -> dict[str, str]:

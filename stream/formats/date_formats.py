@@ -28,8 +28,17 @@ def read_date(text: str, date_format: str) -> float | None:
     >>> read_date("02.01.1970", "%d.%m.%Y")
     86400.0
     """
-    stamp = _parsed(text.strip()[:MAX_DATE_FORMAT], date_format)
+    stamp = stamp_written(text, date_format)
     return None if stamp is None else epoch_seconds(stamp)
+
+
+def stamp_written(text: str, date_format: str) -> datetime | None:
+    """Return the day and time that is written in a format, with a zone where that has %z; None for another.
+
+    >>> stamp_written("02.01.1970 09:00", "%d.%m.%Y %H:%M")
+    datetime.datetime(1970, 1, 2, 9, 0)
+    """
+    return _parsed(text.strip()[:MAX_DATE_FORMAT], date_format)
 
 
 def date_formats_of(values: Sequence[Any]) -> list[str]:
@@ -62,6 +71,6 @@ def describe_wrong(text: str) -> str:
 @lru_cache(4096)
 def _parsed(text: str, date_format: str) -> datetime | None:
     try:
-        return datetime.strptime(text, date_format)  # noqa: DTZ007 - read_date gives it a zone
+        return datetime.strptime(text, date_format)  # noqa: DTZ007 - whoever reads it gives it a zone
     except (ValueError, OverflowError, re.error):
         return None

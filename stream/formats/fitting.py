@@ -6,7 +6,7 @@ from typing import Any
 from turnsignal.stream.formats.date_formats import date_formats_of
 from turnsignal.stream.formats.documents import read_document
 from turnsignal.stream.formats.hints import is_id, may_be_place
-from turnsignal.stream.formats.values import items, nested, seconds
+from turnsignal.stream.formats.values import is_zoneless, items, nested, seconds
 
 SEPARATORS = ("|", ";", ",")
 _MOST = 0.8  #: of the values
@@ -34,6 +34,12 @@ def fits(field: str, values: Sequence[Any]) -> bool:
 def are_times(values: Sequence[Any]) -> bool:
     """Say whether values are times that are read without a format."""
     return are_mostly(values, lambda value: seconds(value) is not None and len(str(value)) > 7)
+
+
+def are_zoneless(values: Sequence[Any]) -> bool:
+    """Say whether values are times of which one names no zone."""
+    date_format = None if are_times(values) else next(iter(date_formats_of(values)), None)
+    return any(map(is_zoneless, values)) if date_format is None else "%z" not in date_format
 
 
 def _is_date(value: object) -> bool:

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from turnsignal.stream.formats.protocol import Assumed, Record
-from turnsignal.stream.formats.values import bounded_id, first, mapping, seconds, short_name
+from turnsignal.stream.formats.times import read_time
+from turnsignal.stream.formats.values import bounded_id, first, mapping, short_name
 
 _UP = (
     "up",
@@ -97,7 +98,7 @@ def human_scores_of(record: Record, origin: str, keys: Sequence[str], assumed: A
         id=bounded_id(f"{origin}:{record.get('id') or about[0] + titled}"),
         about=about,
         kind="vote" if vote is not None else "label",
-        time=seconds(first(record, "timestamp", "created_at", "createdAt")),
+        time=read_time(first(record, "timestamp", "created_at", "createdAt"), assumed),
         vote=vote,
         reason=str(first(record, "comment") or "")[:_MOST] or None,
         rater=short_name(

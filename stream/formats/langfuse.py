@@ -8,8 +8,8 @@ from turnsignal.stream.formats.langfuse_spans import SPAN, rows_of_spans
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, join_origin, split_origin
 from turnsignal.stream.formats.questions import spoken_by
 from turnsignal.stream.formats.states import put_out
-from turnsignal.stream.formats.times import time_in
-from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, seconds, short_names
+from turnsignal.stream.formats.times import read_time, time_in
+from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, short_names
 
 _TYPES = ("GENERATION", "RETRIEVER", "AGENT", "TOOL", "CHAIN", "EVALUATOR", "SPAN", "EVENT", "EMBEDDING", "GUARDRAIL")
 _JUDGES = "langfuse-llm-as-a-judge"  #: the environment of Langfuse's own evaluators, which call models, too
@@ -23,7 +23,7 @@ class Langfuse:
     def looks_like(self, sample: Sequence[Record]) -> str:
         """Recognise observations by trace, id and type; traces by session and time without a trace of their own."""
         for record in sample:
-            if rows_of_spans(record):
+            if rows_of_spans(record, Assumed()):
                 return f"spans with {SPAN}"
             if first(record, "trace_id", "traceId") and (record.get("type") in _TYPES or is_score(record)):
                 return "observations with a trace_id and a type, or scores of them"
@@ -36,7 +36,7 @@ class Langfuse:
 
     def read(self, record: Record, assumed: Assumed) -> Iterator[Call | HumanScore]:
         """Give one observation, one score, or a trace with the observations and scores in it."""
-        rows = rows_of_spans(record)
+        rows = rows_of_spans(record, assumed)
         if rows or not _is_trace(record):
             for row in rows or (record,):
                 is_given = is_score(row)
@@ -48,7 +48,9 @@ class Langfuse:
         start = time_in(assumed, record, "timestamp", "created_at", "createdAt")
         observations = [mapping(item) for item in items(record.get("observations"))]
         asked = spoken_by("user", record.get("input"), assumed)
-        ends = [end for item in observations if (end := seconds(first(item, "end_time", "endTime"))) is not None]
+        ends = [
+            end for item in observations if (end := read_time(first(item, "end_time", "endTime"), assumed)) is not None
+        ]
         yield Call(
             origin=f"langfuse:{join_origin(trace)}",
             kind="whole",

@@ -3,14 +3,14 @@
 from typing import Any
 
 from turnsignal.stream.formats.otlp import Span, spans_of
-from turnsignal.stream.formats.protocol import Record
+from turnsignal.stream.formats.protocol import Assumed, Record
 
 SPAN = "langfuse.observation.type"  #: the attribute that its spans have
 
 
-def rows_of_spans(record: Record) -> list[dict[str, Any]]:
+def rows_of_spans(record: Record, assumed: Assumed) -> list[dict[str, Any]]:
     """Return the rows of a record's spans that are Langfuse's; none where it holds no such spans."""
-    return [_row(span) for span in spans_of(record) if SPAN in span.attributes]
+    return [_row(span) for span in spans_of(record, assumed) if SPAN in span.attributes]
 
 
 def _row(span: Span) -> dict[str, Any]:

@@ -3,14 +3,17 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from turnsignal.stream.errors import Reason, Refused
-from turnsignal.stream.formats.date_formats import date_formats_of, read_date
+from turnsignal.stream.formats.date_formats import date_formats_of, stamp_written
 from turnsignal.stream.formats.paths import BY_FILE, Field, MappedPaths, path_of, value_of
 from turnsignal.stream.formats.protocol import Assumed, Record
 from turnsignal.stream.formats.times import AS_DAYS, between, could_be_days
-from turnsignal.stream.formats.values import seconds
+from turnsignal.stream.formats.values import seconds, stamp_in
+from turnsignal.stream.formats.zones import count_zone, zone_of
+from turnsignal.stream.text.timestamps import epoch_seconds
 from turnsignal.stream.text.toml import write_value as toml
 
 _SHOWN = 40  #: characters of a value that cannot be read
@@ -45,7 +48,10 @@ def time_at(paths: MappedPaths, where: Sequence[Record], assumed: Assumed) -> fl
     if value is None or value == "":
         return None
     written = paths.date_format
-    time = seconds(value) if written is None else read_date(value, written) if isinstance(value, str) else None
+    stamp = stamp_in(value) if written is None else stamp_written(value, written) if isinstance(value, str) else None
+    time = seconds(value) if written is None else None
+    with suppress(OverflowError):  # a time of the first year, or of the last
+        time = time if stamp is None else epoch_seconds(stamp, zone_of(paths.zone))
     if time is None:
         wanted = "in ISO 8601, or as a number" if written is None else f"written as {written}"
         fitting = next(iter(date_formats_of([value])), "%d.%m.%Y %H:%M:%S")
@@ -53,6 +59,8 @@ def time_at(paths: MappedPaths, where: Sequence[Record], assumed: Assumed) -> fl
         hint = "; leave date_format out" if written is not None and seconds(value) is not None else hint
         detail = f"expected a time at {path_of(paths.timestamp)} {wanted}, got another"
         raise Refused(Reason.BAD_TIMESTAMP, detail, actual=f"{str(value)[:_SHOWN]!r}{hint}")
+    if stamp is not None:
+        count_zone(stamp, paths.zone, assumed)
     if written is None and could_be_days(time):
         assumed[AS_DAYS] += 1
     return time

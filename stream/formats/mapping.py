@@ -8,7 +8,9 @@
     text = "body.text"                         # or several paths, of which the first that says something is read
     timestamp = "at"                           # ISO 8601, or a number of seconds or milliseconds since 1970
     turn_id = "id"                             # left out: the file and line
-    date_format = "%d.%m.%Y %H:%M"             # left out; or: how times are written otherwise (UTC without %z)
+    date_format = "%d.%m.%Y %H:%M"             # left out; or: how times are written otherwise
+    zone = "Europe/Berlin"                     # left out, UTC; or: whose times are that name no zone. Of an hour that
+                                               # comes twice in autumn, the first is taken; how many is said
     documents = "context.hits"                 # a list of ids, texts, or objects with an id; or, where it is not known
                                                # { path = "context.hits", id = "ref" }, also text, title, url, score
     order = "turn_index"                       # without any times: the number by which turns of a conversation are in

@@ -9,7 +9,7 @@ from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, join_origin, split_origin
 from turnsignal.stream.formats.questions import spoken_by
 from turnsignal.stream.formats.states import put_out
-from turnsignal.stream.formats.times import time_in
+from turnsignal.stream.formats.times import read_time, time_in
 from turnsignal.stream.formats.values import (
     bounded_id,
     conversation_of,
@@ -18,7 +18,6 @@ from turnsignal.stream.formats.values import (
     items,
     mapping,
     nested,
-    seconds,
     short_name,
     short_names,
 )
@@ -88,8 +87,8 @@ def _call(span: Record, trace: str, assumed: Assumed) -> Call:
         origin=f"mlflow:{join_origin(trace, short_name(span.get('span_id')) or '')}",
         kind="context",
         trace=trace or None,
-        start=seconds(first(span, "start_time_unix_nano", "start_time", "start_time_ns")),
-        end=seconds(first(span, "end_time_unix_nano", "end_time", "end_time_ns")),
+        start=read_time(first(span, "start_time_unix_nano", "start_time", "start_time_ns"), assumed),
+        end=read_time(first(span, "end_time_unix_nano", "end_time", "end_time_ns"), assumed),
     )
     if kind in ("RETRIEVER", "RERANKER"):
         call.kind, call.documents = "retrieval" if kind == "RETRIEVER" else "reranking", read_documents(answered)

@@ -25,7 +25,7 @@ class OpenInference:
 
     def read(self, record: Record, assumed: Assumed) -> Iterator[Call]:
         """Give the calls, retrievals and chains of one record."""
-        for span in spans_of(record):
+        for span in spans_of(record, assumed):
             kind = str(span.attributes.get(_KIND)).upper()
             if kind == "EVALUATOR":
                 assumed["evaluators' spans left out"] += 1

@@ -28,7 +28,7 @@ class OpenLLMetry:
 
     def read(self, record: Record, assumed: Assumed) -> Iterator[Call]:
         """Give the calls and searches of one record."""
-        for span in spans_of(record):
+        for span in spans_of(record, assumed):
             yield _call(span, assumed)
 
     def origin(self, turn_id: str) -> dict[str, str]:

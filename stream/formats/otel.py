@@ -40,7 +40,7 @@ class OpenTelemetry:
 
     def read(self, record: Record, assumed: Assumed) -> Iterator[Call]:
         """Give the calls, retrievals and agents of one record."""
-        for span in spans_of(record):
+        for span in spans_of(record, assumed):
             if call := _call(span, assumed):
                 yield call
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from turnsignal.stream.formats.attributes import MAX_DEPTH, attributes_of, plain
-from turnsignal.stream.formats.protocol import Record
+from turnsignal.stream.formats.protocol import Assumed, Record
 from turnsignal.stream.formats.span_rows import span_in
+from turnsignal.stream.formats.times import read_time
 from turnsignal.stream.formats.values import first, items, mapping, seconds, short_name
 
 _MAX_INDEX = 10_000  #: of a flattened list
@@ -32,8 +33,12 @@ class Span(NamedTuple):
     is_log: bool = False
 
 
-def spans_of(record: Record) -> Iterator[Span]:
-    """Give the spans and log records of a request, of one of its parts, of a trace of Jaeger's, or of a span alone."""
+def spans_of(record: Record, assumed: Assumed | None = None) -> Iterator[Span]:
+    """Give the spans and log records of a request, of one of its parts, of a trace of Jaeger's, or of a span alone.
+
+    assumed: where times without a zone are counted.
+    """
+    assumed = Assumed() if assumed is None else assumed
     if "processes" in record and "spans" in record:
         processes = mapping(record["processes"])
         for span in map(mapping, items(record["spans"])):
@@ -46,11 +51,11 @@ def spans_of(record: Record) -> Iterator[Span]:
         scopes = items(first(part, "scopeSpans", "instrumentationLibrarySpans")) + items(part.get("scopeLogs"))
         for scope in map(mapping, scopes):
             for span in map(mapping, items(scope.get("spans"))):
-                yield _span(span, resource)
+                yield _span(span, resource, assumed)
             for entry in map(mapping, items(scope.get("logRecords"))):
-                yield _log(entry, resource)
+                yield _log(entry, resource, assumed)
         if not scopes and (row := span_in(part)) is not None:
-            yield (_log if "body" in row else _span)(row, row["resource"])
+            yield (_log if "body" in row else _span)(row, row["resource"], assumed)
 
 
 def unflatten(attributes: Mapping[str, Any], prefix: str) -> list[Any]:
@@ -84,7 +89,7 @@ def _listed(tree: Any) -> Any:
     return {key: _listed(value) for key, value in tree.items()}
 
 
-def _span(span: Record, resource: dict[str, Any]) -> Span:
+def _span(span: Record, resource: dict[str, Any], assumed: Assumed) -> Span:
     events = [
         (str(event.get("name")), attributes_of(event.get("attributes")))
         for event in map(mapping, items(span.get("events")))
@@ -94,8 +99,8 @@ def _span(span: Record, resource: dict[str, Any]) -> Span:
         _hexadecimal(first(span, "spanId", "span_id")),
         _hexadecimal(first(span, "parentSpanId", "parent_span_id", "parent_id")),
         str(span.get("name")),
-        seconds(_number(first(span, "startTimeUnixNano", "start_time", "start_timestamp"))),
-        seconds(_number(first(span, "endTimeUnixNano", "end_time", "end_timestamp"))),
+        read_time(_number(first(span, "startTimeUnixNano", "start_time", "start_timestamp")), assumed),
+        read_time(_number(first(span, "endTimeUnixNano", "end_time", "end_timestamp")), assumed),
         attributes_of(span.get("attributes")),
         events,
         resource,
@@ -121,12 +126,12 @@ def _jaeger_span(span: Record, process: Record) -> Span:
     )
 
 
-def _log(entry: Record, resource: dict[str, Any]) -> Span:
+def _log(entry: Record, resource: dict[str, Any], assumed: Assumed) -> Span:
     attributes = attributes_of(entry.get("attributes"))
     titled = str(first(entry, "eventName", "event_name") or attributes.get("event.name"))
     event = {**attributes, **mapping(plain(entry.get("body")))}
     ids = (_hexadecimal(first(entry, "traceId", "trace_id")), _hexadecimal(first(entry, "spanId", "span_id")))
-    time = seconds(_number(first(entry, "timeUnixNano", "timestamp", "observedTimeUnixNano")))
+    time = read_time(_number(first(entry, "timeUnixNano", "timestamp", "observedTimeUnixNano")), assumed)
     return Span(*ids, "", titled, time, None, attributes, [(titled, event)], resource, is_log=True)
 
 

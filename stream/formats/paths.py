@@ -10,6 +10,7 @@ from turnsignal.stream.formats.date_formats import describe_wrong
 from turnsignal.stream.formats.messages import role_of
 from turnsignal.stream.formats.protocol import Record
 from turnsignal.stream.formats.values import at_path, each_at, nested
+from turnsignal.stream.formats.zones import zone_of
 
 #: A path; or { path = …, word = …, "*" = … }, the words of the log and what they, and all others, mean; or
 #: { value = … }, the same for all.
@@ -55,6 +56,7 @@ class MappedPaths(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     shown: Field | None = None
     separator: str | None = None
     date_format: str | None = None
+    zone: str | None = None
 
 
 class TurnPaths(MappedPaths, kw_only=True, frozen=True):
@@ -188,6 +190,11 @@ def validate_paths(paths: MappedPaths, where: str) -> None:
     if paths.date_format is not None and (wrong := describe_wrong(paths.date_format)):
         msg = f'{where} date_format: expected how a whole date is written, such as "%d.%m.%Y %H:%M:%S"; {wrong}'
         raise ConfigError(msg)
+    try:
+        zone_of(paths.zone)
+    except ConfigError as error:
+        msg = f"{where} zone: {error}"
+        raise ConfigError(msg) from None
 
 
 def is_null(text: Field | tuple[str, ...], item: Mapping[str, Any]) -> bool:

@@ -17,6 +17,7 @@ from turnsignal.stream.formats.fitting import (
     are_mostly,
     are_said,
     are_times,
+    are_zoneless,
     fits,
     hold_json,
     id_key,
@@ -411,6 +412,8 @@ def _lines_of(field: str, path: str, values: Sequence[Any]) -> Iterator[str]:
         if others:
             yield f"# Days and months cannot be told apart in these values; it could also be {toml(others[0])}."
         yield f"date_format = {toml(chosen)}"
+    if field == "timestamp" and are_zoneless(values):
+        yield '# zone = "Europe/Berlin"   # left out: these times, which name no zone, are UTC'
     if field == "documents" and not are_lists_of_documents(values):
         yield f"separator = {toml(separator_of(values) or SEPARATORS[0])}"
 

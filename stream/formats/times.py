@@ -10,7 +10,7 @@ from typing import Any
 
 from turnsignal.stream.formats.call_order import UNKNOWN, UNSURE
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record
-from turnsignal.stream.formats.values import seconds, timestamp, unwrapped
+from turnsignal.stream.formats.values import is_zoneless, seconds, timestamp, unwrapped
 from turnsignal.stream.text.timestamps import is_iso, parse_compact
 from turnsignal.stream.text.visible import one_line
 
@@ -38,6 +38,7 @@ BACKWARDS = "conversations without times that begin with an answer and end with 
 DESCENDING = "files newest first in which rows of a conversation have one time"
 _DAYS = (32_874, 73_050)  #: numbers of the years 1990 to 2100 where days are counted, as Excel does
 AS_DAYS = "numbers as times that would be days of our years, taken as seconds since 1970"
+ZONELESS = "times without a zone are UTC"
 _UNREAD = "times that cannot be read, such as "
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _SECONDS = 86_400.0  #: of a day
@@ -65,14 +66,28 @@ def time_in(assumed: Assumed, record: Record, *keys: str) -> float | None:
                 day = time if day is None else day
                 continue
             assumed[AS_DAYS] += could_be_days(time)
+            count_zoneless(value, assumed)
             return time
         unread = value if unread is None else unread
     if day is not None:
+        assumed[ZONELESS] += 1
         return day
     if unread is not None:
         known = next((what for what in assumed if what.startswith(_UNREAD)), None)
         assumed[known or f"{_UNREAD}{one_line(str(unread), _SHOWN)!r}"] += 1
     return None
+
+
+def read_time(value: object, assumed: Assumed) -> float | None:
+    """Return a value as a time, as `seconds` does, and count one that names no zone."""
+    count_zoneless(value, assumed)
+    return seconds(value)
+
+
+def count_zoneless(value: object, assumed: Assumed) -> None:
+    """Count a time that names no zone, and is taken for UTC."""
+    if is_zoneless(value):
+        assumed[ZONELESS] += 1
 
 
 def is_day_of(day: float, time: float) -> bool:
@@ -86,10 +101,12 @@ def spell_time(stamp: Any, assumed: Assumed) -> Any:
     if isinstance(given, str) and is_iso(given.strip()):
         if given is not stamp:
             assumed["an object as timestamp is the time in it"] += 1
+        count_zoneless(given, assumed)
         has_hours = ":" in given and _HOURS_ALONE.fullmatch(given.strip()[-3:]) is not None
         return f"{given.strip()}:00" if has_hours else given
     if (time := seconds(given)) is None:
         return stamp
+    count_zoneless(given, assumed)
     if isinstance(given, str) and not _NUMBER.fullmatch(given.strip()):
         assumed["times that are not in ISO 8601 are read"] += 1
     elif parse_compact(str(given).strip()) is not None:

@@ -1,6 +1,5 @@
-"""turnsignal's own turns, with small deviations: other names of roles and ids, times as numbers, `content` for `text`,
-texts as blocks, created_at and the like for the time, documents as strings or {id}, no turn_id. What has more than
-one reading is left to a mapping.
+"""turnsignal's own turns, with small deviations: other names of roles, ids, texts and times, times as numbers, texts as
+blocks, documents as strings or {id}, no turn_id. What has more than one reading is left to a mapping.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,11 +12,11 @@ from turnsignal.stream.formats.mending import mend_documents, mend_labels, mend_
 from turnsignal.stream.formats.messages import REDACTED, read_message, role_of
 from turnsignal.stream.formats.protocol import Assumed, Message, Record, Row, TurnFields
 from turnsignal.stream.formats.rows import FOR_NOBODY, is_between, is_plain, step_in, with_said
+from turnsignal.stream.formats.times import ZONELESS
 from turnsignal.stream.formats.unseen import is_unseen
 from turnsignal.stream.formats.values import first, id_of, is_redacted, items, nested, owner_of
 from turnsignal.stream.records.turns import decode_turn
 
-ZONELESS = "times without a zone are UTC"
 _NESTED = ("retrieved", "routed_to", "truth", "metadata")
 _SAID = {"text", "content", "parts"}
 _OWN_ROLES = ("user", "assistant", "system", "tool")
@@ -86,11 +85,10 @@ def mend_line(line: bytes, default_id: str | None, assumed: Assumed) -> bytes | 
     except (Refused, orjson.JSONDecodeError, orjson.JSONEncodeError, RecursionError):
         return None
     try:
-        if decode_turn(spelled).timestamp.tzinfo is None:
-            mended[ZONELESS] += 1
+        decode_turn(spelled)
         assumed.update(mended)
     except Refused:
-        return spelled if any(mended.values()) else None
+        return spelled if any(n for what, n in mended.items() if what != ZONELESS) else None
     return spelled
 
 

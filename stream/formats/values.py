@@ -251,19 +251,47 @@ def seconds(value: object) -> float | None:
     return _seconds_of_number(float(value)) if isinstance(value, int | float) and abs(value) < 1e30 else None
 
 
+def stamp_in(value: object) -> datetime | None:
+    """Return the day and time that a text, or digits, name, with their zone if they name one; None for other numbers.
+
+    >>> stamp_in("1970-01-01 00:01:00"), stamp_in(1_790_000_000)
+    (datetime.datetime(1970, 1, 1, 0, 1), None)
+    """
+    if isinstance(value, dict):
+        value = unwrapped(value)
+    if isinstance(value, str):
+        stamp = _read_text(value[:_LONGEST_TIME])
+        return stamp if isinstance(stamp, datetime) else None
+    return parse_compact(str(value)) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def is_zoneless(value: object) -> bool:
+    """Say whether a value is a day and time without a zone.
+
+    >>> is_zoneless("2026-11-20T14:00"), is_zoneless("2026-11-20T14:00Z"), is_zoneless(1_790_000_000)
+    (True, False, False)
+    """
+    return (stamp := stamp_in(value)) is not None and stamp.tzinfo is None
+
+
 @lru_cache(4096)
 def _seconds_of_text(text: str) -> float | None:
-    text = text.strip()
-    stamp = parse_compact(text)
-    if stamp is None:
-        try:
-            return _seconds_of_number(float(text))
-        except ValueError:
-            stamp = parse_time(text)
+    stamp = _read_text(text)
     try:
-        return None if stamp is None else epoch_seconds(stamp)
+        return epoch_seconds(stamp) if isinstance(stamp, datetime) else stamp
     except OverflowError:
         return None
+
+
+@lru_cache(4096)
+def _read_text(text: str) -> datetime | float | None:
+    text = text.strip()
+    if (stamp := parse_compact(text)) is not None:
+        return stamp
+    try:
+        return _seconds_of_number(float(text))
+    except ValueError:
+        return parse_time(text)
 
 
 def _seconds_of_number(number: float) -> float | None:

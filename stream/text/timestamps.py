@@ -5,7 +5,7 @@
 
 import re
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 
 from turnsignal.stream.errors import ConfigError
 
@@ -20,7 +20,7 @@ _CLOCK = (
     r"(?:[t:,@ ]{1,4}(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?"
     r"(?: ?(?P<half>[ap])\.?m\.?)?)?"
 )
-_ZONE = r"(?: ?(?:z|utc|gmt)?(?P<zone>[+-]\d\d:?\d\d)?)(?: (?:utc|gmt|z))?"
+_ZONE = r"(?: ?(?P<utc>z|utc|gmt)?(?P<zone>[+-]\d\d:?\d\d)?)(?: (?P<named>utc|gmt|z))?"
 _SPELLINGS = [
     re.compile(spelling, re.IGNORECASE | re.ASCII)
     for spelling in (
@@ -33,13 +33,13 @@ _SPELLINGS = [
 _COMPACT = re.compile(r"(?:19[89]|20\d)\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[0-2]\d(?:[0-5]\d){2})?", re.ASCII)
 
 
-def epoch_seconds(stamp: datetime) -> float:
-    """Return a time as seconds since 1970; one that names no zone is UTC.
+def epoch_seconds(stamp: datetime, zone: tzinfo = UTC) -> float:
+    """Return a time as seconds since 1970; one that names no zone is of `zone`, the first of two that are called so.
 
     >>> epoch_seconds(datetime(1970, 1, 2))
     86400.0
     """
-    return (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).timestamp()
+    return (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=zone)).timestamp()
 
 
 def read_given_time(text: str, name: str) -> float:
@@ -91,7 +91,8 @@ def parse_time(text: str) -> datetime | None:
     >>> parse_time("11/10/2026 09:00")
     """
     with suppress(ValueError):
-        return datetime.fromisoformat(text.removesuffix(" UTC"))
+        stamp = datetime.fromisoformat(plain := text.removesuffix(" UTC"))
+        return stamp.replace(tzinfo=UTC) if plain != text and stamp.tzinfo is None else stamp
     text = " ".join(text.partition(" (")[0].split())  # JavaScript names the zone again, in words
     for spelling in _SPELLINGS:
         if (match := spelling.fullmatch(text)) is not None:
@@ -110,7 +111,8 @@ def _stamp(match: re.Match[str]) -> datetime | None:
             return None
         hour = hour % 12 + (12 if part["half"].lower() == "p" else 0)
     clock = f"{hour:02d}:{part['minute'] or '00'}:{part['second'] or '00'}.{(part['fraction'] or '').ljust(6, '0')[:6]}"
+    zone = part["zone"] or ("+00:00" if part["utc"] or part["named"] else "")
     try:
-        return datetime.fromisoformat(f"{part['year']}-{number:02d}-{int(part['day']):02d}T{clock}{part['zone'] or ''}")
+        return datetime.fromisoformat(f"{part['year']}-{number:02d}-{int(part['day']):02d}T{clock}{zone}")
     except ValueError:
         return None

@@ -1057,3 +1057,18 @@ def test_questions_alone_say_that_nobody_answers(tmp_path: Path) -> None:
     assert (
         "Nobody answers: the recording holds no message of an assistant." in replayed(tmp_path, b"".join(asked)).output
     )
+
+
+def test_check_and_replay_say_whose_the_times_are_that_a_mapping_read_without_a_zone(tmp_path: Path) -> None:
+    rows = ["Ticket,Zeit,Rolle,Text", "1,20.11.2026 09:00,user,Wo?", "1,20.11.2026 09:01,assistant,Hier."]
+    log, mapping = tmp_path / "log.csv", tmp_path / "mapping.toml"
+    log.write_text("\n".join(rows), encoding="utf-8")
+    lines = ["[turns]", 'conversation_id = "Ticket"', 'role = "Rolle"', 'text = "Text"', 'timestamp = "Zeit"']
+    lines.append('date_format = "%d.%m.%Y %H:%M"')
+    for zone, whose in (("", "UTC"), ('zone = "Europe/Berlin"', "Europe/Berlin")):
+        mapping.write_text("\n".join([*lines, zone]), encoding="utf-8")
+        how = ["--mapping", str(mapping)]
+        checked = CliRunner().invoke(turnsignal, ["convert", str(log), *how, "--check"])
+        replayed = CliRunner().invoke(turnsignal, ["replay", str(log), *how, "--out", str(tmp_path / f"{whose[:3]}")])
+        for done in (checked, replayed):
+            assert f"times without a zone are {whose} (2)" in done.output

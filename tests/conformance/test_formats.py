@@ -101,6 +101,7 @@ SHARED = {
     "staff",
     "followed",
     "strangers",
+    "stood",
     "streams",
     "protocol",
     "repeats",
@@ -126,6 +127,7 @@ SHARED = {
     "transcripts",
     "unnamed",
     "values",
+    "zones",
     "vendors",
 }
 LEAVES = {path.stem: path for path in (ROOT / "stream" / "formats").glob("*.py") if path.stem not in SHARED}
