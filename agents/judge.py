@@ -13,11 +13,10 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any, cast
 
-from confluent_kafka.admin import AdminClient
 from mode import Service
 
 from turnsignal.agents.kafka.forget_requests import ForgetRequests, RequestRead
-from turnsignal.agents.kafka.topics import topic_metadata, topic_names
+from turnsignal.agents.kafka.topics import admin_client, topic_metadata, topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.process.confining import keep_private
 from turnsignal.agents.providers.finding import make_providers
@@ -132,7 +131,7 @@ class JudgeWork:
     def count_partitions(self) -> int:
         """Ask once for the count of partitions: where some are added, a worker refuses to go on."""
         if not self._partitions:
-            admin = AdminClient({**self._settings.confluent(), "log_level": 0})
+            admin = admin_client(self._settings)
             self._partitions = len(topic_metadata(admin).topics[self._topic].partitions)
         return self._partitions
 

@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 
 import orjson
 from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient
 from rich.console import Console
 from rich.live import Live
 
@@ -44,7 +43,7 @@ from turnsignal.agents.environment import PREFIX
 from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.kafka.brokers import Broker, GivenBroker, MockBroker, Say, find_broker
 from turnsignal.agents.kafka.process import free_ports
-from turnsignal.agents.kafka.topics import create_topics, topic_names
+from turnsignal.agents.kafka.topics import admin_client, create_topics, topic_names
 from turnsignal.agents.observe.run import DIRECTORY, StartedPrograms, worker_addresses
 from turnsignal.agents.process.interrupts import Interrupts
 from turnsignal.agents.report.ending import format_ending
@@ -380,7 +379,7 @@ def _remove_topics(settings: Settings, say: Say) -> None:
     """Delete the demo's own topics from a broker that is somebody's own."""
     names = list(topic_names(settings.prefix).values())
     failed = []
-    admin = AdminClient({**settings.confluent(), "log_level": 0})  # by name: once it is gone, its futures fail
+    admin = admin_client(settings)  # by name: once it is gone, its futures fail
     for name, future in admin.delete_topics(names).items():
         try:
             future.result(30)

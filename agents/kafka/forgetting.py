@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 import msgspec
 import orjson
 from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient
 
 from turnsignal.agents.kafka.logs import find_log, read_log
 from turnsignal.agents.kafka.sending import Sender
-from turnsignal.agents.kafka.topics import partition_for, topic_metadata, topic_names, topic_settings
+from turnsignal.agents.kafka.topics import admin_client, partition_for, topic_metadata, topic_names, topic_settings
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.turns import MAX_ID
@@ -99,7 +98,7 @@ def list_remains(settings: Settings, now: float) -> list[Remains]:
 
     now: seconds since 1970. Raises TurnsignalError when the broker does not say.
     """
-    admin = AdminClient({**settings.confluent(), "log_level": 0})
+    admin = admin_client(settings)
     present = topic_metadata(admin).topics
     names = {short: name for short, name in topic_names(settings.prefix).items() if name in present and short in _LEFT}
     try:

@@ -6,12 +6,19 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from aiokafka.consumer.fetcher import READ_COMMITTED, READ_UNCOMMITTED
-from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
-from confluent_kafka.admin import AdminClient, ClusterMetadata, OffsetSpec
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import OffsetSpec
 
 from turnsignal.agents.kafka.fetching import PartitionFetch, TopicFetcher
 from turnsignal.agents.kafka.log_records import LogRecord, LogUnpacker, PassedOver
-from turnsignal.agents.kafka.topics import ADMIN_SECONDS, MOCK_CLUSTER, absent_topic, log_bounds, topic_metadata
+from turnsignal.agents.kafka.topics import (
+    ADMIN_SECONDS,
+    absent_topic,
+    admin_client,
+    log_bounds,
+    topic_ids,
+    topic_metadata,
+)
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.wire import Undecodable
@@ -51,7 +58,7 @@ class ReadDeniedError(TurnsignalError):
 
 def find_log(settings: Settings, topic: str) -> Ranges:
     """Return the offsets that each partition of a topic still has; raises TurnsignalError where there is no topic."""
-    admin = AdminClient({**settings.confluent(), "log_level": 0})
+    admin = admin_client(settings)
     present = topic_metadata(admin).topics
     if topic not in present or not present[topic].partitions:
         raise absent_topic(settings, topic)
@@ -64,7 +71,7 @@ def find_log(settings: Settings, topic: str) -> Ranges:
 
 def find_topic_id(settings: Settings, topic: str) -> str:
     """Return the id that tells a topic from others of its name, before or after it; "" where the broker has none."""
-    admin = AdminClient({**settings.confluent(), "log_level": 0})
+    admin = admin_client(settings)
     try:
         return topic_ids(admin, topic_metadata(admin), [topic]).get(topic, "")
     except KafkaException:
@@ -106,7 +113,7 @@ def _ask(
     settings: Settings, topic: str, ranges: Ranges, spec: Any, *, unless: Collection[int] = (), **options: Any
 ) -> dict[int, int]:
     """Return an offset of each partition; unless: codes of errors for which a partition is left out."""
-    admin = AdminClient({**settings.confluent(), "log_level": 0})
+    admin = admin_client(settings)
     wanted = {TopicPartition(topic, number): spec for number in ranges}
     try:
         futures = admin.list_offsets(wanted, request_timeout=ADMIN_SECONDS, **options) if wanted else {}
@@ -208,25 +215,3 @@ def _silence(topic: str, left: Mapping[int, int], refused: int) -> TurnsignalErr
     places = ", ".join(f"{number}@{at}" for number, at in sorted(left.items())[:5])
     why = f" ({KafkaError(refused).str()})" if refused else ""
     return TurnsignalError(f"expected all of {topic}, got no answer for {SILENCE_SECONDS:.0f} s at {places}{why}")
-
-
-def topic_ids(
-    admin: AdminClient, metadata: ClusterMetadata, names: Sequence[str], timeout: float = ADMIN_SECONDS
-) -> dict[str, str]:
-    """Read the ids that tell two topics of one name apart, as 32 hex digits; none from a broker that has none.
-
-    Raises KafkaException, and TurnsignalError when no answer comes within the timeout in seconds.
-    """
-    if metadata.cluster_id.startswith(MOCK_CLUSTER):
-        return {}
-    futures = admin.describe_topics(TopicCollection(list(names)), request_timeout=timeout)
-    ids = {}
-    for name, future in futures.items():
-        try:
-            uuid = future.result(timeout).topic_id
-        except TimeoutError:  # it says nothing of its own
-            msg = f"expected the broker to describe the topic {name} within {timeout:.0f} s, got no answer"
-            raise TurnsignalError(msg) from None
-        high, low = uuid.get_most_significant_bits(), uuid.get_least_significant_bits()
-        ids[name] = f"{high % 2**64:016x}{low % 2**64:016x}"
-    return ids

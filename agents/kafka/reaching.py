@@ -12,9 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient, ClusterMetadata
+from confluent_kafka.admin import ClusterMetadata
 
 from turnsignal.agents.kafka.refusals import explain_refusal
+from turnsignal.agents.kafka.topics import admin_client
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 
@@ -47,7 +48,7 @@ def reach_broker(settings: Settings, timeout: float = ANSWER_SECONDS, named: flo
     once for credentials, certificates and rights that the broker refuses; TurnsignalError if there is no broker.
     """
     errors: list[KafkaError] = []
-    admin = AdminClient({**settings.confluent(), "log_level": 0, "error_cb": errors.append})
+    admin = admin_client(settings, error_cb=errors.append)
     began, looked = time.monotonic(), False
     while True:
         try:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, Producer
-from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
+from confluent_kafka.admin import ConfigResource, ResourceType
 
-from turnsignal.agents.kafka.topics import MOCK_CLUSTER, absent_topic, topic_metadata
+from turnsignal.agents.kafka.topics import MOCK_CLUSTER, absent_topic, admin_client, topic_metadata
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import Reason, TurnsignalError
 from turnsignal.stream.replay import Recorded
@@ -120,7 +120,7 @@ def record_limit(settings: Settings, topic: str) -> int:
 
     Raises TurnsignalError when the broker does not answer, or has no such topic.
     """
-    admin = AdminClient({**settings.confluent(), "log_level": 0})
+    admin = admin_client(settings)
     metadata = topic_metadata(admin, BROKER_SECONDS)
     if metadata.cluster_id.startswith(MOCK_CLUSTER):
         return UNKNOWN_LIMIT

@@ -11,10 +11,11 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from confluent_kafka import KafkaError, KafkaException, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
+    ClusterMetadata,
     ConfigEntry,
     ConfigResource,
     NewTopic,
@@ -214,12 +215,20 @@ def _murmur2(data: bytes) -> int:
     return value ^ value >> 15
 
 
+def admin_client(settings: Settings, **options: Any) -> AdminClient:
+    """Return a client that asks the brokers; what goes wrong stands in its answers, and not in a log of its own.
+
+    Keep it by name until they are there: with it they end. options: librdkafka's, beside those of the settings.
+    """
+    return AdminClient({**settings.confluent(), "log_level": 0, **options})
+
+
 def create_topics(settings: Settings) -> list[Created]:
     """Create the missing topics and wait until all can be used; existing topics are not changed.
 
     Raises TurnsignalError when the broker refuses or does not answer.
     """
-    admin = AdminClient({**settings.confluent(), "log_level": 0})
+    admin = admin_client(settings)
     names = topic_names(settings.prefix)
     if topic_metadata(admin).cluster_id.startswith(MOCK_CLUSTER):
         return _create_by_asking(admin, names.values(), settings)
@@ -255,7 +264,7 @@ def describe_topics(settings: Settings) -> list[Described]:
 
     Raises TurnsignalError when the broker does not answer.
     """
-    admin = AdminClient({**settings.confluent(), "log_level": 0})
+    admin = admin_client(settings)
     metadata = topic_metadata(admin)
     names = topic_names(settings.prefix)
     present = [name for name in names.values() if name in metadata.topics and metadata.topics[name].partitions]
@@ -308,7 +317,7 @@ def update_topics(settings: Settings, *, dry_run: bool = False) -> list[Altered]
         if key not in _NOT_A_SETTING
     ]
     if altered and not dry_run:
-        _set_configs(AdminClient({**settings.confluent(), "log_level": 0}), altered)
+        _set_configs(admin_client(settings), altered)
     return altered
 
 
@@ -382,6 +391,28 @@ def topic_metadata(admin: AdminClient, timeout: float = ADMIN_SECONDS) -> Any:
     except KafkaException as error:
         msg = f"expected an answer from the broker within {timeout:.0f} s, got: {error.args[0].str()}"
         raise TurnsignalError(msg) from None
+
+
+def topic_ids(
+    admin: AdminClient, metadata: ClusterMetadata, names: Sequence[str], timeout: float = ADMIN_SECONDS
+) -> dict[str, str]:
+    """Read the ids that tell two topics of one name apart, as 32 hex digits; none from a broker that has none.
+
+    Raises KafkaException, and TurnsignalError when no answer comes within the timeout in seconds.
+    """
+    if metadata.cluster_id.startswith(MOCK_CLUSTER):
+        return {}
+    futures = admin.describe_topics(TopicCollection(list(names)), request_timeout=timeout)
+    ids = {}
+    for name, future in futures.items():
+        try:
+            uuid = future.result(timeout).topic_id
+        except TimeoutError:  # it says nothing of its own
+            msg = f"expected the broker to describe the topic {name} within {timeout:.0f} s, got no answer"
+            raise TurnsignalError(msg) from None
+        high, low = uuid.get_most_significant_bits(), uuid.get_least_significant_bits()
+        ids[name] = f"{high % 2**64:016x}{low % 2**64:016x}"
+    return ids
 
 
 def _await_announced(admin: AdminClient, names: set[str]) -> None:

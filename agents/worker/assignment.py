@@ -14,10 +14,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from confluent_kafka import Consumer
-from confluent_kafka.admin import AdminClient
 
-from turnsignal.agents.kafka.logs import topic_ids
-from turnsignal.agents.kafka.topics import log_bounds, topic_metadata
+from turnsignal.agents.kafka.topics import admin_client, log_bounds, topic_ids, topic_metadata
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.checkpoints import Checkpoint
@@ -110,7 +108,7 @@ class Assignment:
 
     def _describe_topics(self, partitions: int) -> tuple[dict[str, int], dict[str, str]]:
         """Return the partition counts that must be equal, and the topics' ids."""
-        admin = AdminClient({**self._settings.confluent(), "log_level": 0})
+        admin = admin_client(self._settings)
         metadata = topic_metadata(admin)
         warn_of_shortage(partitions, len(metadata.brokers), _SIDE_BY_SIDE)
         names = [name for name in (*self._spec.inputs, self._spec.changelog) if name in metadata.topics]
@@ -128,7 +126,7 @@ class Assignment:
     def _read_ends(self, numbers: list[int]) -> dict[int, int]:
         """Return the ends of changelog partitions: asked for all at once, when nobody else can write there any more."""
         self._expect_wanted()
-        admin = AdminClient({**self._settings.confluent(), "log_level": 0})
+        admin = admin_client(self._settings)
         bounds = log_bounds(admin, {self._spec.changelog: numbers})[self._spec.changelog]
         return {number: end for number, (_, end) in bounds.items()}
 

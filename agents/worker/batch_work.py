@@ -73,7 +73,7 @@ class BatchWork:
         self.on_moved: Callable[[], None] = lambda: None  #: told once, when the first commit is safe
         self.inflight = 0
         topics, written = (*spec.outputs.values(), spec.changelog), written_by(spec.name, settings.prefix)
-        self.limits = RecordLimits(settings.confluent(), topics, written)
+        self.limits = RecordLimits(settings, topics, written)
         self._group = group
         self._idle = asyncio.Event()
         self._idle.set()

@@ -6,12 +6,14 @@ that takes less than any record of ours may need is a wrong setting, and no reas
 
 import logging
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
+from confluent_kafka.admin import ConfigResource, ResourceType
 
 from turnsignal.agents.kafka.refusals import ConfigChangedError
+from turnsignal.agents.kafka.topics import admin_client
+from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import ConfigError, Reason
 from turnsignal.stream.judging.exchanges import fit
 from turnsignal.stream.pipeline.batch_result import BatchResult
@@ -38,14 +40,14 @@ class FittedOutputs(NamedTuple):
 class RecordLimits:
     """The limits of an app's topics, asked for again and again.
 
-    connection: librdkafka's options; topics: those that are asked about; written: those of them that have to take
-    `LEAST`; sizes: topic → bytes, a topic of which nothing is known is left out; revision: counts the changes.
+    settings: of the broker, None where nobody is asked; topics: those that are asked about; written: those of them that
+    have to take `LEAST`; sizes: topic → bytes, a topic of which nothing is known is left out; revision: counts changes.
     """
 
-    def __init__(self, connection: Mapping[str, Any], topics: Iterable[str], written: Collection[str] = ()) -> None:
+    def __init__(self, settings: Settings | None, topics: Iterable[str], written: Collection[str] = ()) -> None:
         self.sizes: dict[str, int] = {}
         self.revision = 0
-        self._connection = connection
+        self._settings = settings
         self._topics = list(dict.fromkeys(topics))
         self._written = written
 
@@ -54,7 +56,7 @@ class RecordLimits:
 
         Raises ConfigChangedError where one that is written takes too little by now; what was learned before holds on.
         """
-        sizes = record_limits(self._connection, self._topics)
+        sizes = {} if self._settings is None else record_limits(self._settings, self._topics)
         try:
             check_sizes({topic: size for topic, size in sizes.items() if topic in self._written})
         except ConfigError as error:
@@ -142,14 +144,14 @@ def check_sizes(sizes: Mapping[str, int]) -> None:
             raise ConfigError(msg)
 
 
-def record_limits(connection: Mapping[str, Any], topics: Iterable[str]) -> dict[str, int]:
+def record_limits(settings: Settings, topics: Iterable[str]) -> dict[str, int]:
     """Ask how many bytes a record of each topic may have; a topic of which nothing is known is left out.
 
     Not everybody who may write may ask, and the mock cluster has no answer.
     """
     limits: dict[str, int] = {}
     resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
-    admin = AdminClient({**connection, "log_level": 0})
+    admin = admin_client(settings)  # by name: once it is gone, its answers fail
     for resource, answer in admin.describe_configs(resources, request_timeout=10).items():
         try:
             limits[resource.name] = int(answer.result(15)["max.message.bytes"].value)

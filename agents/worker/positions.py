@@ -14,10 +14,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient
 
-from turnsignal.agents.kafka.logs import topic_ids
-from turnsignal.agents.kafka.topics import ADMIN_SECONDS, inputs, log_bounds, topic_metadata
+from turnsignal.agents.kafka.topics import ADMIN_SECONDS, admin_client, inputs, log_bounds, topic_ids, topic_metadata
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 
@@ -241,7 +239,7 @@ def read_positions(
     partitions: which numbers, all of them by default. Raises TurnsignalError when a topic is absent or the broker does
     not answer within the timeout in seconds.
     """
-    admin = AdminClient({**settings.confluent(), "log_level": 0})
+    admin = admin_client(settings)
     metadata = topic_metadata(admin, timeout)
     read = {topic.pattern.format(settings.prefix): topic for topic in inputs(app)}
     names = [name for name, topic in read.items() if not topic.optional or name in metadata.topics]

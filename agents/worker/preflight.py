@@ -6,11 +6,11 @@ import time
 from collections.abc import Mapping
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
-from confluent_kafka.admin import AclOperation, AdminClient, ClusterMetadata, ConfigResource, ResourceType
+from confluent_kafka.admin import AclOperation, ClusterMetadata, ConfigResource, ResourceType
 
 from turnsignal.agents.kafka.reaching import reach_broker
 from turnsignal.agents.kafka.refusals import explain_refusal
-from turnsignal.agents.kafka.topics import MOCK_CLUSTER, Right, rights, written_by
+from turnsignal.agents.kafka.topics import MOCK_CLUSTER, Right, admin_client, rights, written_by
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.limits import check_sizes, record_limits
 from turnsignal.agents.worker.partition_task import AppSpec
@@ -35,7 +35,7 @@ def check_access(settings: Settings, spec: AppSpec) -> None:
     _check_timeouts(settings, min(metadata.brokers))
     needed = {right.name: right for right in rights(settings, spec.name) if right.resource == "topic"}
     names = list(dict.fromkeys([*spec.inputs, spec.changelog, *spec.outputs.values()]))
-    admin = AdminClient({**settings.confluent(), "log_level": 0})
+    admin = admin_client(settings)
     futures = admin.describe_topics(
         TopicCollection(names), include_authorized_operations=True, request_timeout=_SECONDS
     )
@@ -62,7 +62,7 @@ def check_access(settings: Settings, spec: AppSpec) -> None:
         msg = f"expected the topics of {spec.name}, got no {', '.join(absent)}: run `turnsignal topics create`"
         raise ConfigError(msg)
     written = written_by(spec.name, settings.prefix)
-    sizes = record_limits(settings.confluent(), [name for name in names if name in written])
+    sizes = record_limits(settings, [name for name in names if name in written])
     check_sizes(sizes)
     warn_of_changelog(spec.changelog, sizes.get(spec.changelog))
 
@@ -88,7 +88,7 @@ _BROKERS_LIMITS = {
 
 def _check_timeouts(settings: Settings, broker: int) -> None:
     """Refuse timeouts that the broker does not take; not everybody may ask for its limits, and then it decides."""
-    admin = AdminClient({**settings.confluent(), "log_level": 0})
+    admin = admin_client(settings)
     (answer,) = admin.describe_configs([ConfigResource(ResourceType.BROKER, str(broker))], request_timeout=10).values()
     try:
         limits = {name: float(entry.value) / 1000 for name, entry in answer.result(15).items() if _is_limit(name)}

@@ -15,7 +15,7 @@ from confluent_kafka import Consumer, ConsumerGroupState, KafkaException
 from confluent_kafka.admin import AdminClient, ClusterMetadata
 from faust.types import TP
 
-from turnsignal.agents.kafka.logs import topic_ids
+from turnsignal.agents.kafka.topics import admin_client, topic_ids
 from turnsignal.agents.pages.views import Health
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.partition_task import AppSpec, PartitionTask
@@ -137,7 +137,7 @@ class Progress:
 
     @cached_property
     def _admin(self) -> AdminClient:
-        return AdminClient({**self._settings.confluent(), "log_level": 0})
+        return admin_client(self._settings)
 
     def _compare_topics(
         self, metadata: ClusterMetadata, counts: Mapping[str, int], owned: Collection[PartitionTask]

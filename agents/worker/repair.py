@@ -14,8 +14,7 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient, NewPartitions
 
 from turnsignal.agents.kafka.log_records import describe_lost
-from turnsignal.agents.kafka.logs import topic_ids
-from turnsignal.agents.kafka.topics import ADMIN_SECONDS, TOPICS, topic_metadata
+from turnsignal.agents.kafka.topics import ADMIN_SECONDS, TOPICS, admin_client, topic_ids, topic_metadata
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.checkpoints import Checkpoint, checkpoint_record
 from turnsignal.agents.worker.positions import Position, encode_commit_metadata, read_positions
@@ -61,7 +60,7 @@ class Repaired(NamedTuple):
 
 def aligned_counts(settings: Settings) -> dict[str, int]:
     """Ask for the partition counts that must be equal; a topic that is absent has 0."""
-    topics = topic_metadata(AdminClient({**settings.confluent(), "log_level": 0})).topics
+    topics = topic_metadata(admin_client(settings)).topics
     names = [topic.pattern.format(settings.prefix) for topic in TOPICS if topic.aligned]
     return {name: len(topics[name].partitions) if name in topics else 0 for name in names}
 
@@ -77,7 +76,7 @@ def repair(
     earliest for the others, of a topic that was made anew too; state goes to where the state is; or offsets for some
     (topic, partition)s. Raises ConfigError when the group has members, or an offset is outside of its log.
     """
-    admin = AdminClient({**settings.confluent(), "log_level": 0})
+    admin = admin_client(settings)
     group = settings.app_id(app)
     _expect_empty(admin, settings, group)
     changelog = changelog_of(settings, app)
@@ -114,7 +113,7 @@ def drop_unreadable(settings: Settings, app: str, *, damaged: bool = True, newer
     what stood before is deleted. damaged: drop what no version reads; newer: entries that a newer version wrote. Raises
     ConfigError when the group has members, or there is no state.
     """
-    admin = AdminClient({**settings.confluent(), "log_level": 0})
+    admin = admin_client(settings)
     _expect_empty(admin, settings, settings.app_id(app))
     changelog = changelog_of(settings, app)
     topics = topic_metadata(admin).topics
@@ -207,7 +206,7 @@ def align_partitions(settings: Settings) -> dict[str, int]:
     counts = aligned_counts(settings)
     most = max(counts.values())
     fewer = [NewPartitions(name, most) for name, count in counts.items() if 0 < count < most]
-    admin = AdminClient({**settings.confluent(), "log_level": 0})
+    admin = admin_client(settings)
     try:
         futures = admin.create_partitions(fewer, operation_timeout=ADMIN_SECONDS) if fewer else {}
         for future in futures.values():

@@ -19,7 +19,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from turnsignal.agents.kafka.topics import ADMIN_SECONDS, log_bounds
+from turnsignal.agents.kafka.topics import ADMIN_SECONDS, admin_client, log_bounds
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.checkpoints import Checkpoint, checkpoint_record
 from turnsignal.stream.errors import TurnsignalError
@@ -71,7 +71,7 @@ def rewrite_partition(
 
     No worker may run. Ended half-way, it can be repeated. Raises TurnsignalError where the broker refuses.
     """
-    admin = AdminClient({**settings.confluent(), "log_level": 0})
+    admin = admin_client(settings)
     try:
         _, end = log_bounds(admin, {changelog: [partition]})[changelog][partition]
         with _deletable(admin, changelog):

@@ -14,11 +14,10 @@ from functools import partial
 from typing import Any, Protocol
 
 from confluent_kafka import Consumer, TopicPartition
-from confluent_kafka.admin import AdminClient
 from faust.types import TP
 
 from turnsignal.agents.kafka.refusals import end_over, exit_for_operator, explain_refusal
-from turnsignal.agents.kafka.topics import log_bounds
+from turnsignal.agents.kafka.topics import admin_client, log_bounds
 from turnsignal.agents.kafka.unpacking import AT_ONCE
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.pages.views import Health
@@ -182,7 +181,7 @@ class TaskManager:
         if not places:
             return {}
         asked = {tp.topic: [other.partition for other in places if other.topic == tp.topic] for tp in places}
-        bounds = log_bounds(AdminClient({**self.settings.confluent(), "log_level": 0}), asked)
+        bounds = log_bounds(admin_client(self.settings), asked)
         return {tp: bounds[tp.topic][tp.partition][1] for tp in places}
 
     async def _commit_beginnings(self, tasks: list[PartitionTask], assigned: set[TP]) -> None:

@@ -50,7 +50,7 @@ class TransactionWriter:
         wanted: Callable[[], bool] = lambda: True,
     ) -> None:
         self.partition = partition
-        self._limits = RecordLimits(options, ()) if limits is None else limits
+        self._limits = RecordLimits(None, ()) if limits is None else limits
         self.transactional = "transactional.id" in options
         self._topics = topics
         self._changelog = changelog

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conformance.sources import trees
+
 ROOT = Path(__file__).parents[2]
 FORBIDDEN = {"utils", "helpers", "common", "base", "core", "types", "models", "misc"}
 INSIDE = {"consumer.py", "batches.py", "tables.py"}
@@ -26,6 +28,15 @@ def test_only_three_files_touch_the_internals_of_faust() -> None:
         if any(name.startswith("faust.") and name not in PUBLIC for name in imported(path))
     }
     assert reaching <= INSIDE
+
+
+def test_one_function_makes_the_clients_that_ask_the_broker_of_the_settings() -> None:
+    making = {
+        name
+        for name, tree in trees().items()
+        if any(isinstance(node, ast.Call) and ast.unparse(node.func) == "AdminClient" for node in ast.walk(tree))
+    }
+    assert making == {"agents/kafka/topics.py", "agents/kafka/process.py"}  # the latter knows an address, no settings
 
 
 def test_contributing_names_them_and_says_how_tests_are_run() -> None:

@@ -176,7 +176,7 @@ async def test_a_worker_that_is_idle_after_a_restore_is_alive_and_ready(fresh_to
 
 
 def test_an_output_that_its_topic_does_not_take_is_a_dead_letter(fresh_topics: Settings) -> None:
-    limits = RecordLimits(fresh_topics.confluent(), topic_names(fresh_topics.prefix).values())
+    limits = RecordLimits(fresh_topics, topic_names(fresh_topics.prefix).values())
     limits.learn()
     scores = topic_names(fresh_topics.prefix)["scores"]
     large = b"x" * limits.sizes[scores]

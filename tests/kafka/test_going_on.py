@@ -135,7 +135,7 @@ def taking_over(settings: Settings) -> Assignment:
         make_spec(settings, Suite()),
         WorkerMetrics(),
         wanted=lambda: True,
-        limits=RecordLimits(settings.confluent(), ()),
+        limits=RecordLimits(None, ()),
         group=group_reader(settings.confluent(), settings.app_id("score")),
         progress=lambda *_: None,
     )
@@ -412,7 +412,7 @@ async def test_a_partition_that_is_kept_through_a_rebalance_can_begin_anew(fresh
 
 
 def test_batches_follow_a_limit_that_is_lowered(fresh_topics: Settings) -> None:
-    limits = RecordLimits(fresh_topics.confluent(), [topic_names(fresh_topics.prefix)["scores"]])
+    limits = RecordLimits(fresh_topics, [topic_names(fresh_topics.prefix)["scores"]])
     limits.learn()
     names = topic_names(fresh_topics.prefix)
     writer = TransactionWriter(

@@ -10,7 +10,7 @@ TOPICS = {"scores": "t-scores", "dead_letters": "t-dead-letters"}
 
 
 def make_limits(**sizes: int) -> RecordLimits:
-    limits = RecordLimits({}, ())
+    limits = RecordLimits(None, ())
     limits.sizes, limits.revision = {TOPICS[name]: size for name, size in sizes.items()}, 3
     return limits
 
