@@ -32,7 +32,7 @@ def alarms(paths: tuple[Path, ...], *, rules: Path | None, known: Path | None, t
     """
     import os
 
-    from turnsignal.agents.replaying.past_alarms import opened_series, read_known, series_files
+    from turnsignal.agents.replaying.past_alarms import read_known, read_series, series_files
     from turnsignal.agents.report.alerts import format_alerts, format_known, format_refused, format_tried
     from turnsignal.agents.report.tables import print_lines
     from turnsignal.agents.suite_files import suite_in_force
@@ -45,12 +45,11 @@ def alarms(paths: tuple[Path, ...], *, rules: Path | None, known: Path | None, t
     listed = [] if known is None else read_known(known)
 
     def run(under: "Suite") -> "BackTest":
-        with opened_series(paths) as sources:
-            try:
-                return back_test(sources, policy_of(under))
-            except (ValueError, OSError, EOFError) as error:
-                msg = f"{', '.join(map(str, paths))}: expected records of series, got one that is none: {error}"
-                raise TurnsignalError(msg) from None
+        try:
+            return back_test(read_series(paths), policy_of(under))
+        except ValueError as error:
+            msg = f"{', '.join(map(str, paths))}: expected records of series, got one that is none: {error}"
+            raise TurnsignalError(msg) from None
 
     def run_with(assistants: int) -> "BackTest":
         part = suite.alerts.model_copy(update={"assistants": assistants})

@@ -1,16 +1,14 @@
 """Past alarms: the series that a replay kept, and lists of known incidents, read from files."""
 
-import gzip
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import IO, cast
 
 import msgspec
 
 from turnsignal.agents.files.json_lines import read_json_lines
+from turnsignal.agents.files.reading import read_lines
 from turnsignal.agents.replaying.back_testing import read_batches
 from turnsignal.stream.detection.known_incidents import KnownIncident
 from turnsignal.stream.errors import TurnsignalError
@@ -63,20 +61,17 @@ def series_files(paths: Sequence[Path]) -> list[Path]:
     return files
 
 
-@contextmanager
-def opened_series(paths: Sequence[Path]) -> Iterator[list[Iterable[bytes | Sequence[bytes]]]]:
-    """Open series: of the directories of replays each partition's batches, of files of the topic each file's records.
+def read_series(paths: Sequence[Path]) -> list[Iterator[bytes] | Iterator[list[bytes]]]:
+    """Read series: of the directories of replays each partition's batches, of files of the topic each file's records.
 
     In the order of `series_files`, which raises what it does.
     """
-    with ExitStack() as opened:
-        sources: list[Iterable[bytes | Sequence[bytes]]] = []
-        for path in paths:
-            for file in series_files([path]):
-                kind = gzip.open if file.suffix == ".gz" else open
-                lines = opened.enter_context(cast("IO[bytes]", kind(file, "rb")))
-                sources.append(read_batches(lines) if path.is_dir() else lines)
-        yield sources
+    sources: list[Iterator[bytes] | Iterator[list[bytes]]] = []
+    for path in paths:
+        for file in series_files([path]):
+            lines = (line for block in read_lines(file) for line in block.lines)
+            sources.append(read_batches(lines) if path.is_dir() else lines)
+    return sources
 
 
 def read_known(path: Path) -> list[KnownIncident]:

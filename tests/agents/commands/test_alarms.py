@@ -61,9 +61,9 @@ def test_what_is_called_of_a_topic_is_what_was_called_live_id_by_id(replayed: Pa
         batch = processor.process([FakeRecord(at, b"support", topic[at]) for at in range(start, len(topic))[:200]])
         processor.accept(batch)
         live += [read_incident(out.value or b"") for out in batch.outputs if out.topic == REGRESSIONS]
-    with gzip.open(tmp_path / "series.jsonl.gz", "wb") as file:
+    with gzip.open(tmp_path / "series.bin", "wb") as file:  # what a file is stands in it, whatever its name ends with
         file.write(b"\n".join(topic) + b"\n")
-    past = as_json(tmp_path / "series.jsonl.gz")["incidents"]
+    past = as_json(tmp_path / "series.bin")["incidents"]
     assert [incident["id"] for incident in past] == list(newest(live))
     assert past == [incident.as_json() for incident in newest(live).values()]
 
@@ -84,6 +84,15 @@ def test_a_record_that_is_none_is_set_aside_with_its_line_and_the_rest_is_read(r
     batches.mkdir(parents=True)
     (batches / "00.jsonl").write_bytes(b"\n".join([topic[0], b"", uneven, topic[1], b""]) + b"\n")
     assert as_json(batches.parent)["refused"]["first"][0].startswith(f"{batches / '00.jsonl'}:3: ")
+
+
+def test_a_packed_file_that_is_cut_is_named_as_what_it_is(replayed: Path, tmp_path: Path) -> None:
+    (part, *_) = (path for path in sorted((replayed / "out" / "series").iterdir()) if path.stat().st_size)
+    cut = tmp_path / "series.jsonl"
+    cut.write_bytes(gzip.compress(part.read_bytes())[:-20])
+    done = alarms(cut)
+    assert done.exit_code == 1
+    assert str(done.exception).startswith(f"{cut}: expected a whole gzip file")
 
 
 def test_a_recording_too_short_to_watch_anything_says_so_instead_of_how_many_alerts_fired(
