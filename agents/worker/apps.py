@@ -208,5 +208,6 @@ def run_app(app: PartitionApp) -> int:
     except SystemExit as stop:
         return int(stop.code or 0)
     finally:
+        task_manager.work.warn_of_letters(float("inf"))  # what the last minute had
         sys.stdout.flush()
     return 0

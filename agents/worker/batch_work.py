@@ -21,6 +21,7 @@ from turnsignal.agents.metrics.families import LATENCY_STAGES
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.batch_attempt import BatchAttempt
 from turnsignal.agents.worker.batches import PartitionBatch, RecordBuffer
+from turnsignal.agents.worker.dead_letters import DeadLetterWarnings
 from turnsignal.agents.worker.limits import RecordLimits
 from turnsignal.agents.worker.moments import read_moment
 from turnsignal.agents.worker.partition_task import AppSpec, PartitionTask
@@ -74,6 +75,7 @@ class BatchWork:
         self.inflight = 0
         topics, written = (*spec.outputs.values(), spec.changelog), written_by(spec.name, settings.prefix)
         self.limits = RecordLimits(settings, topics, written)
+        self._letters = DeadLetterWarnings(quotes=settings.dead_letters == "full")
         self._group = group
         self._idle = asyncio.Event()
         self._idle.set()
@@ -106,6 +108,11 @@ class BatchWork:
     def close(self) -> None:
         """Give the threads back; the process ends."""
         self._steps.close()
+
+    def warn_of_letters(self, now: float) -> None:
+        """Say in the log what became dead letters, where it is time to. now: seconds on the monotonic clock."""
+        if (warning := self._letters.next_warning(now)) is not None:
+            logger.warning("%s", warning)
 
     def start(self, task: PartitionTask, batch: PartitionBatch) -> None:
         """Have a batch worked through; under caution alone, after its beginning is committed."""
@@ -383,6 +390,8 @@ class BatchWork:
         now = time.time()
         metrics, name = self.metrics, self.spec.name
         metrics.apply(attempt.result.deltas, now)
+        if attempt.result.deltas.dead_letters:
+            self._letters.add(attempt.result.outputs, time.monotonic())
         self._count_transaction("committed", attempt.began)
         for records in attempt.batch.records.values():
             if records and self.spec.deferral is None:  # else what comes of the records comes later

@@ -304,7 +304,8 @@ class TaskManager:
         return task.positions[self.spec.inputs[0]] >= end
 
     def measure(self) -> None:
-        """Show lag and queue, and move positions past what carries no records; called every second."""
+        """Show lag, queue and dead letters, and move positions past what carries no records; called every second."""
+        self.work.warn_of_letters(time.monotonic())
         self.metrics.set("pending_turns", self.buffer.queued)
         if self.source is None:
             return
