@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
 from turnsignal.agents.app_table import APPS
-from turnsignal.agents.commands.options import JSON, open_console, print_json, reach_settings, shown_progress
+from turnsignal.agents.commands.options import FILE, JSON, open_console, print_json, reach_settings, shown_progress
 from turnsignal.agents.commands.suggestions import SuggestingGroup
 from turnsignal.agents.process.exits import EXIT_FAILED
-from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.errors import ConfigError, TurnsignalError
 from turnsignal.stream.text.counts import count_of
 
 if TYPE_CHECKING:
@@ -231,9 +232,17 @@ def _target(to: str, partition: str | None) -> Wanted | Mapping[tuple[str, int],
 )
 @click.argument("conversation_id", required=False)
 @click.option("--user", "user_id", metavar="ID", help="Forget every conversation with a turn of this user_id.")
+@click.option(
+    "--hash-users",
+    "user_key",
+    type=FILE,
+    help="The secret with which `produce --hash-users` made digests of user ids: finds the user by theirs.",
+)
 @click.option("--dry-run", is_flag=True, help="Ask for nothing; show what would be forgotten.")
 @JSON
-def forget(*, conversation_id: str | None, user_id: str | None, dry_run: bool, as_json: bool) -> None:
+def forget(
+    *, conversation_id: str | None, user_id: str | None, user_key: Path | None, dry_run: bool, as_json: bool
+) -> None:
     """Erase a conversation, or all of a user's: the state in the workers, the summary on the compacted topic.
 
     The workers do it as soon as they read the request. What was written before (turns, scores) stays until the broker
@@ -247,20 +256,27 @@ def forget(*, conversation_id: str | None, user_id: str | None, dry_run: bool, a
     A user's conversations are found by reading every turn that the topic still holds. One whose turns have all expired
     is not found that way; no record that is left of it names the user. A conversation of several users is forgotten as
     a whole. Exit code 1 when none is found.
+
+    Of a single conversation turns are looked for in the partition where its key belongs, and it is said where there are
+    none: its id may be mistyped. It is asked for all the same, as its turns may have expired, or stand in others.
     """
     import time
 
+    from turnsignal.agents.files.users import hash_user, read_user_key
     from turnsignal.agents.kafka.forgetting import find_conversations, list_remains, send_requests
     from turnsignal.stream.records.turns import MAX_ID
 
     if (conversation_id is None) == (user_id is None):
         raise click.UsageError("say what to forget: CONVERSATION_ID, or --user ID")
+    if user_key is not None and user_id is None:
+        raise click.UsageError("--hash-users says how a user is named: give --user ID with it")
     given = conversation_id if user_id is None else user_id
     if given is None or not 0 < len(given) <= MAX_ID or not given.isprintable():
         msg = f"expected an id of 1 to {MAX_ID} printable characters, got {(given or '')[:80]!r}"
         raise ConfigError(msg)
+    named = given if user_key is None else hash_user(given, read_user_key(user_key))
     settings = reach_settings()
-    conversations, partitions = [given], dict[str, set[int]]()
+    conversations = [given]
 
     def say(line: str) -> None:
         if not as_json:
@@ -268,27 +284,56 @@ def forget(*, conversation_id: str | None, user_id: str | None, dry_run: bool, a
 
     if user_id is not None:
         with shown_progress("reading turns", 0) as (_, _reading, sending):
-            users = find_conversations(settings, user_id, sending)
-        conversations, partitions = list(users.conversations), users.conversations
+            users = find_conversations(settings, named, sending)
+        conversations = users.conversations
+    if not dry_run and conversations:
+        send_requests(settings, conversations)  # before a word is said: whoever reads only some lines ends this process
+    if user_id is not None:
         since = f", from {users.oldest:%Y-%m-%d %H:%M} UTC on" if users.oldest else ""
-        say(f"{len(conversations):,} conversations of {user_id} in {users.turns:,} turns{since}:")
+        which = user_id if user_key is None else f"{user_id}, whose digest is {named},"
+        say(f"{len(conversations):,} conversations of {which} in {users.turns:,} turns{since}:")
         for name in conversations:
             say(f"  {name}")
+        if not conversations and user_key is None:
+            say("Where turns name users by digests (`produce --hash-users FILE`), give --hash-users the same file.")
         say("Conversations whose turns have all expired are not among them, and nothing left names their users.")
     if not dry_run and conversations:
-        send_requests(settings, conversations, partitions)
         what = conversations[0] if user_id is None else f"{len(conversations):,} conversations"
         say(f"Asked the workers to forget {what}.")
+    has_turns: bool | None = bool(conversations)
+    if user_id is None:
+        has_turns, doubt = _look_for_turn(settings, given)
+        if doubt:
+            say(doubt)
     remains = list(list_remains(settings, time.time())) if conversations else []
     if as_json:
         stays = [part._asdict() for part in remains]
-        print_json({"conversations": conversations, "asked": not dry_run and bool(conversations), "stays": stays})
+        asked = not dry_run and bool(conversations)
+        print_json({"conversations": conversations, "has_turns": has_turns, "asked": asked, "stays": stays})
     elif conversations:
         click.echo("What stays, and until when by the broker's settings; it takes some minutes more:")
         for part in remains:
             click.echo(f"  {_describe(part)}")
     if not conversations:
         raise SystemExit(EXIT_FAILED)
+
+
+def _look_for_turn(settings: "Settings", conversation_id: str) -> tuple[bool | None, str]:
+    """Return whether there is a turn of a conversation, None where that is not known; and what to say of that."""
+    from turnsignal.agents.kafka.forgetting import find_turn
+
+    try:
+        with shown_progress("looking for its turns", 0) as (_, _reading, sending):
+            sought = find_turn(settings, conversation_id, sending)
+    except TurnsignalError as error:  # who may ask for it to be forgotten need not be allowed to read turns
+        return None, f"Whether {conversation_id} has turns, or is mistyped, was not looked up: {error}"
+    if sought.is_there:
+        return True, ""
+    where = f"{sought.topic}-{sought.partition}, where its key belongs"
+    return False, (
+        f"No turn of {conversation_id} is among the {sought.turns:,} of {where}: is the id mistyped? One whose turns"
+        " have expired, or were sent to another partition, cannot be told from that."
+    )
 
 
 def _describe(remains: "Remains") -> str:

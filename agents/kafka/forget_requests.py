@@ -46,7 +46,9 @@ class ForgetRequests:
         self._reached: dict[int, int] = {}  # partition → offset behind what was read
 
     def read_all(self) -> list[RequestRead]:
-        """Return the requests that the topic still holds; nothing where that is done already.
+        """Return the newest request of each conversation that the topic still holds; none where that is done already.
+
+        A conversation has one in every partition at least: all of them would fill the memory.
 
         Raises TurnsignalError when the topic is not there, may not be read, or the broker falls silent.
         """
@@ -55,10 +57,12 @@ class ForgetRequests:
                 return []
             ranges = find_log(self._settings, self._topic)
             logs = read_log(self._settings, self._topic, ranges, committed=False)
-            requests = [request for records in logs for request in map(_read, records) if request is not None]
+            newest: dict[str, RequestRead] = {}
+            for request in (request for records in logs for request in map(_read, records) if request is not None):
+                newest[request.conversation_id] = max(request, newest.get(request.conversation_id, request))
             self._reached = {number: end for number, (_, end) in ranges.items()}
             self._fetcher = TopicFetcher(self._settings, self._topic, READ_UNCOMMITTED)
-            return requests
+            return list(newest.values())
 
     def read_new(self) -> list[RequestRead]:
         """Return requests that have come since; raises TurnsignalError when the topic may not be read any more."""

@@ -6,7 +6,7 @@ Whose a conversation is stands in its turns alone, so a user's conversations are
 still there; a state names nobody.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -56,13 +56,21 @@ class Remains(NamedTuple):
 class UserConversations(NamedTuple):
     """The conversations of a user.
 
-    conversations: id → partitions that hold turns of it; turns: how many were read; oldest: the time of the first, None
-    without any.
+    turns: how many were read; oldest: the time of the first, None without any.
     """
 
-    conversations: dict[str, set[int]]
+    conversations: list[str]
     turns: int
     oldest: datetime | None
+
+
+class TurnSought(NamedTuple):
+    """What came of looking for a turn of a conversation in a partition. turns: how many were read."""
+
+    topic: str
+    partition: int
+    turns: int
+    is_there: bool
 
 
 class _RecordHead(msgspec.Struct):
@@ -72,22 +80,19 @@ class _RecordHead(msgspec.Struct):
 _read_head = msgspec.json.Decoder(_RecordHead).decode
 
 
-def send_requests(
-    settings: Settings, conversations: Iterable[str], partitions: Mapping[str, Collection[int]] | None = None
-) -> int:
+def send_requests(settings: Settings, conversations: Iterable[str]) -> int:
     """Ask the workers to forget conversations; return how many requests the broker has acknowledged.
 
-    partitions: conversation → those that hold turns of it; one whose place is not known is asked for in every one. A
-    state is where the turns were sent, which need not be where Kafka's own hash has their key: that place is asked in
-    any case, as feedback and votes go there. Raises TurnsignalError when the broker does not take the requests.
+    Each is asked for in every partition. A state is where its turns were sent, which need not be where Kafka's own hash
+    has their key, and it outlives them: where all of them have expired, no turn that could be read says where it is.
+    Raises TurnsignalError when the broker does not take the requests.
     """
     topic = topic_names(settings.prefix)["forget"]
-    everywhere = find_log(settings, topic)
+    partitions = sorted(find_log(settings, topic))
     sender = Sender(settings, topic)
     for name in conversations:
         key = name.encode()
-        known = (partitions or {}).get(name)
-        for number in sorted(everywhere if known is None else {*known, partition_for(key, len(everywhere))}):
+        for number in partitions:
             sender.send(Recorded(0.0, 0, key, b"", 0), key, b"", number)
     sender.flush()
     return sender.sent
@@ -136,7 +141,7 @@ def find_conversations(
     """
     topic = topic_names(settings.prefix)["turns"]
     ranges = find_log(settings, topic)
-    partitions: dict[str, set[int]] = {}
+    conversations: dict[str, None] = {}
     oldest, read = float("inf"), 0
     # Turns of unfinished transactions are read, too: they hide nobody.
     for records in read_log(settings, topic, ranges, committed=False, progress=progress):
@@ -144,11 +149,30 @@ def find_conversations(
         for record in records:
             oldest = min(oldest, record.timestamp) if record.timestamp > 0 else oldest
             name = named_conversation(record.key)
-            if name is not None and (name in partitions or _is_of(record.value, user_id)):
-                partitions.setdefault(name, set()).add(record.partition)
+            if name is not None and name not in conversations and _is_of(record.value, user_id):
+                conversations[name] = None
     return UserConversations(
-        partitions, read, datetime.fromtimestamp(oldest / 1000, UTC) if read and oldest < 1e14 else None
+        list(conversations), read, datetime.fromtimestamp(oldest / 1000, UTC) if read and oldest < 1e14 else None
     )
+
+
+def find_turn(
+    settings: Settings, conversation_id: str, progress: Callable[[int, int], None] = lambda *_: None
+) -> TurnSought:
+    """Look for a turn of a conversation in the partition where Kafka's own hash has its key, until there is one.
+
+    That is a share of the topic only: turns that a producer has sent elsewhere, or that have expired, are not found.
+    progress: told how many of how many records are read. Raises TurnsignalError when the broker does not answer.
+    """
+    topic, key = topic_names(settings.prefix)["turns"], conversation_id.encode()
+    ranges = find_log(settings, topic)
+    number, read = partition_for(key, len(ranges)), 0
+    own = {number: ranges[number]}
+    for records in read_log(settings, topic, own, committed=False, progress=progress):
+        read += len(records)
+        if any(record.key == key for record in records):
+            return TurnSought(topic, number, read, is_there=True)
+    return TurnSought(topic, number, read, is_there=False)
 
 
 def _is_of(value: bytes | None, user_id: str) -> bool:

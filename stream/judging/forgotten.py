@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 SLACK = 10.0  #: seconds by which clocks may differ, and for which the score worker may still write what it has read
 
+_SAME = 1.0  #: seconds within which requests about a conversation are one, which is asked for in every partition
+
 
 def is_forgotten(asked: float, time: float) -> bool:
     """Whether what was written, or said, at a time is to be forgotten; a conversation may come back after it.
@@ -28,7 +30,10 @@ class ForgottenConversations:
         self._all: list[ForgetRequest] = []
 
     def add(self, conversation_id: str, asked: float) -> None:
-        """Take a request in."""
+        """Take a request in; one that a known request covers, but for a part of the slack, is no other."""
+        known = self._newest.get(conversation_id)
+        if known is not None and asked <= known.asked + _SAME:
+            return
         request = ForgetRequest(conversation_id, asked)
         self._newest[conversation_id] = request
         self._all.append(request)

@@ -2,6 +2,7 @@
 
 import time
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import orjson
 import pytest
@@ -10,14 +11,17 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from tests.kafka.faults.oracle import Kept, read_topic
+from tests.kafka.faults.play import wait
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.commands.explain import explain, from_kafka
 from turnsignal.agents.kafka.forgetting import find_conversations, list_remains, send_requests
 from turnsignal.agents.kafka.topics import (
     Altered,
+    admin_client,
     create_topics,
     describe_topics,
     partition_for,
+    topic_metadata,
     topic_names,
     update_topics,
 )
@@ -95,28 +99,75 @@ def test_a_users_conversations_are_found_by_their_turns(fresh_topics: Settings) 
     assert found.oldest is not None
     assert datetime.now(UTC) - found.oldest < timedelta(minutes=5)
     assert told[-1] == (10, 10)
-    assert find_conversations(fresh_topics, "u-9").conversations == {}
-    assert send_requests(fresh_topics, found.conversations, found.conversations) == 3
-    asked = read_topic(fresh_topics, topic_names(fresh_topics.prefix)["forget"])
-    assert sorted(record.key or b"" for records in asked.values() for record in records) == [b"c-1", b"c-3", b"c-4"]
+    assert find_conversations(fresh_topics, "u-9").conversations == []
 
 
 def test_a_conversation_is_forgotten_wherever_its_turns_were_sent(fresh_topics: Settings) -> None:
     names, producer = topic_names(fresh_topics.prefix), Producer(fresh_topics.producer() | {"enable.idempotence": True})
-    by_hash = partition_for(b"c-1", fresh_topics.partitions)
-    elsewhere = (by_hash + 1) % fresh_topics.partitions
-    producer.produce(names["turns"], turn("c-1", "t1", user_id="u-7"), b"c-1", elsewhere)
+    conversations = [f"c-{number}" for number in range(12)]
+    for name in conversations:  # the bot's greeting, by a client with another partitioner, before the user says a word
+        by_hash = partition_for(name.encode(), fresh_topics.partitions)
+        elsewhere = (by_hash + 1) % fresh_topics.partitions
+        producer.produce(names["turns"], turn(name, "t0", role="assistant"), name.encode(), elsewhere)
+        producer.produce(names["turns"], turn(name, "t1", user_id="u-7"), name.encode(), by_hash)
+    assert producer.flush(30) == 0
+    found = find_conversations(fresh_topics, "u-7")
+    assert sorted(found.conversations) == sorted(conversations)
+    assert send_requests(fresh_topics, found.conversations) == 12 * fresh_topics.partitions
+    for number, records in read_topic(fresh_topics, names["forget"]).items():
+        assert sorted((record.key or b"").decode() for record in records) == sorted(conversations), number
+
+
+def test_a_user_whose_id_was_sent_as_a_digest_is_found_with_the_same_secret(
+    fresh_topics: Settings, tmp_path: Path
+) -> None:
+    env = {"TURNSIGNAL_BROKERS": fresh_topics.brokers, "TURNSIGNAL_PREFIX": fresh_topics.prefix}
+    secret, turns = tmp_path / "secret.txt", tmp_path / "turns.jsonl"
+    secret.write_text("0123456789abcdef\n")
+    turns.write_bytes(turn("c-1", "t1", user_id="ann"))
+
+    def run(*words: object) -> tuple[int, str]:
+        done = CliRunner().invoke(turnsignal, list(map(str, words)), env=env)
+        return done.exit_code, done.output
+
+    code, told = run("produce", turns, "--hash-users", secret, "--rejects", tmp_path / "rejects.jsonl")
+    assert code == 0, told
+    code, told = run("forget", "--user", "ann")
+    assert (code, "0 conversations of ann in 1 turns" in told) == (1, True)
+    assert "digests (`produce --hash-users FILE`), give --hash-users the same file" in told
+    code, told = run("forget", "--user", "ann", "--hash-users", secret, "--dry-run")
+    assert (code, "1 conversations of ann, whose digest is " in told, "\n  c-1\n" in told) == (0, True, True)
+    code, told = run("forget", "--user", "eve", "--hash-users", secret)
+    assert (code, "the same file" in told) == (1, False)
+    assert run("forget", "c-1", "--hash-users", secret)[0] == 2
+
+
+def test_an_id_that_no_turn_names_is_doubted_and_asked_for_all_the_same(fresh_topics: Settings) -> None:
+    env = {"TURNSIGNAL_BROKERS": fresh_topics.brokers, "TURNSIGNAL_PREFIX": fresh_topics.prefix}
+    names, producer = topic_names(fresh_topics.prefix), Producer(fresh_topics.producer() | {"enable.idempotence": True})
+    producer.produce(names["turns"], turn("c-1", "t1"), b"c-1")
     assert producer.flush(30) == 0
 
-    def asked() -> list[int]:
-        return sorted(number for number, records in read_topic(fresh_topics, names["forget"]).items() if records)
+    def run(*words: str) -> tuple[int, str]:
+        done = CliRunner().invoke(turnsignal, ["forget", *words], env=env)
+        return done.exit_code, done.stdout
 
-    found = find_conversations(fresh_topics, "u-7")
-    assert found.conversations == {"c-1": {elsewhere}}
-    assert send_requests(fresh_topics, found.conversations, found.conversations) == 2
-    assert asked() == sorted([by_hash, elsewhere])
-    assert send_requests(fresh_topics, ["c-1"]) == fresh_topics.partitions
-    assert asked() == list(range(fresh_topics.partitions))
+    code, told = run("c-1")
+    assert (code, "mistyped" in told) == (0, False)
+    code, told = run("nope-id")
+    number = partition_for(b"nope-id", fresh_topics.partitions)
+    among = int(number == partition_for(b"c-1", fresh_topics.partitions))
+    assert code == 0
+    assert "Asked the workers to forget nope-id." in told
+    assert f"No turn of nope-id is among the {among} of {names['turns']}-{number}, where its key belongs" in told
+    assert orjson.loads(run("nope-id", "--dry-run", "--json")[1])["has_turns"] is False
+    assert orjson.loads(run("c-1", "--dry-run", "--json")[1])["has_turns"] is True
+    admin = admin_client(fresh_topics)
+    admin.delete_topics([names["turns"]])[names["turns"]].result(30)
+    wait(lambda: names["turns"] not in topic_metadata(admin).topics, 30, "the topic to be gone")
+    code, told = run("c-1")
+    assert code == 0
+    assert "Whether c-1 has turns, or is mistyped, was not looked up: expected a topic" in told
 
 
 def test_who_asked_to_be_forgotten_is_not_shown_though_the_topic_still_has_the_texts(fresh_topics: Settings) -> None:
@@ -190,11 +241,11 @@ def test_the_command_tells_what_it_would_do_and_what_stays(fresh_topics: Setting
     assert "1 conversations of u-7 in 1 turns" in said
     assert f"{names['turns']}: its turns as they were sent, with texts: until " in said
     code, said, requests = run("--user", "u-7")
-    assert (code, requests) == (0, 1)
+    assert (code, requests) == (0, fresh_topics.partitions)
     assert "Asked the workers to forget 1 conversations." in said
     code, said, requests = run("--user", "nobody")
-    assert (code, requests) == (1, 1)
+    assert (code, requests) == (1, fresh_topics.partitions)
     code, said, requests = run("c-1")
-    assert (code, requests) == (0, 1 + fresh_topics.partitions), "whatever partition its turns were sent to"
+    assert (code, requests) == (0, 2 * fresh_topics.partitions), "whatever partition its turns were sent to"
     assert "Asked the workers to forget c-1." in said
     assert run()[0] == run("c-1", "--user", "u-7")[0] == 2

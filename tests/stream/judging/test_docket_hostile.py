@@ -244,6 +244,18 @@ def test_what_is_remembered_of_turns_whose_timestamps_are_ahead_goes_with_its_re
     assert [value for key, value in docket.prepare().changes.items() if key.startswith(CACHED)] == [None]
 
 
+def test_a_request_that_stands_in_every_partition_is_one_and_an_older_one_takes_nothing_back() -> None:
+    forgotten = ForgottenConversations()
+    for partition in range(64):
+        forgotten.add("gone", NOON + partition / 100)
+    forgotten.add("gone", NOON - 3_600)  # read later, as it stands in another partition
+    assert len(forgotten.since(0)) == 1
+    assert forgotten.covers("gone", NOON)
+    forgotten.add("gone", NOON + 60)
+    assert [request.asked for request in forgotten.since(1)] == [NOON + 60], "it has come back, and is asked for again"
+    assert forgotten.covers("gone", NOON + 60 + SLACK)
+
+
 def test_a_request_that_was_made_while_no_worker_ran_reaches_what_an_earlier_one_remembers() -> None:
     docket = Docket([FIRST], None, 1e9)
     call = one_call(docket, time=NOON, conversation_id="gone")
