@@ -1,6 +1,6 @@
 """Topics: which ones there are, who reads and writes them, and the partition of a key.
 
-The list is data: names, settings, the rights a worker needs and the page of the README all follow from it. Topics that
+The list is data: names, settings and the rights that a worker needs follow from it. Topics that
 are keyed by conversation and read by the score app have as many partitions as its changelog, so that one worker owns a
 conversation's turns, feedback and state.
 """

@@ -23,7 +23,9 @@ from turnsignal.stream.statistics.record_change import RecordChange, more, note_
 _AROUND = 0.9  #: share of first questions that a word came to stand in, or ceased to: more than any campaign has
 _NEED = 0.1  #: share of first questions, from which on it is no chance that others get documents
 _OF_NEEDS = 3.0  #: answers for each question that is known by its words: most are rare, and tell less than they know
-_OF_RANKS = 1.5  #: of where what is cited stands, of which words tell more: it is no yes or no, and most answers have it
+_OF_RANKS = (
+    1.5  #: of where what is cited stands, of which words tell more: most answers have it, and it is no yes or no
+)
 _OF_WORDS = 3.0  #: questions for each with one word: what tells a topic stands in a third of its questions
 #: figures by which users say that questions are harder to answer, and the one that tells how far each moves
 _HARDER = {name: name for name in (CLARIFICATION_FREE, FREE_CONVERSATIONS, "resolved", "abandoned")} | {
