@@ -149,6 +149,10 @@ class Context:
         """The response did not end in a question of any kind, nor in a suggestion."""
         return "?" not in self._exchange.response[-TAIL:] and _OFFER not in self._end() and not self._demanded()
 
+    def accomplished(self) -> bool:
+        """Like plain and content: what is done now was neither asked for nor complained of."""
+        return self.plain() and self.content()
+
     def uninvited(self) -> bool:
         """The response did not ask for changes ("anything else?")."""
         return _INVITED not in self._end()
@@ -557,6 +561,7 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "closing": Context.closing,
     "denied": Context.denied,
     "content": Context.content,
+    "accomplished": Context.accomplished,
     "succeeded": Context.succeeded,
     "owned": Context.owned,
     "confessed": Context.confessed,

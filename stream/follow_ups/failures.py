@@ -12,7 +12,7 @@ that narrows. What only limits an answer before it ("I cannot give legal advice"
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -23,7 +23,7 @@ from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.follow_ups.addenda import divided, unwrapped, without_footers
 from turnsignal.stream.text.patterns import Patterns, options
 
-VERSION = 12  #: raised when another answer counts as a failure, or as a question; part of the suite's fingerprint
+VERSION = 13  #: raised when another answer counts as a failure, or as a question; part of the suite's fingerprint
 
 #: what an answer that is none may be, for whoever reads that it failed
 MEANING = 'empty, an error, a refusal, handed on, or no more than "OK"'
@@ -37,6 +37,10 @@ _WORDS = 3  #: of which a sentence has at least so many to be an answer beside a
 _LAST = 2  #: sentences at the end of an answer of which one may ask for something
 _LEAD = 12  #: words of a sentence that leads over to a question
 _CHOICE = 6  #: words of what may be chosen as the answer to a question
+_LEAST = 2  #: things of which one can be chosen
+#: where one of several things to choose from begins, on lines of their own or in one
+_ITEM = re.compile(r"(?m:^)[ \t]*(?:\d{1,2} ?[.):–-]|[-*•–])[ \t]+|(?<=\s)(?:\d{1,2}[.)]|[a-e]\))[ \t]+")
+_ALTERNATIVES = re.compile(r",? (?:or|ou|o|of|oder|u) |, ")
 _AHEAD = 5  #: words of a clause that says something before another of its sentence fails; fewer only lead over
 #: an error that is quoted is being explained, who is sorry for a person refuses nothing, and some refusals are manners
 _BESIDE = re.compile(
@@ -49,6 +53,17 @@ _BESIDE = re.compile(
 _SHOWN_FIRST = re.compile(
     r"""\W{0,3}?(?:```[^`]*```|`[^`]*`|"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|(?:>[^\n]*\n?)+|\*\*[^*\n]*\*\*)"""
 )
+#: behind a word that points at a button or a menu, its name: emphasised, or with a capital letter amid a sentence
+_POINTING = (
+    r"(?:(?i:tap|click|press|choose|select|pick|tick|mark|option|button|called|appuye[zr]|choisi\w*|coche[zr]|bouton|toque"
+    r"|marque|escolha|selecione|opção|botão|prema|scelga|tocchi|selezioni|clicchi|pulsante|voce|kies|klik|druk|knop"
+    r"|wählen sie|wähle|drücken sie|pulse|elija|botón|opción)|on|under|sur|sous|em|su|op|onder|auf|unter|en)\s+|>\s*"
+)
+_NAME = (
+    r"(?:\*{1,2}|_{1,2})[^*_\n]{1,60}(?:\*{1,2}|_{1,2})"
+    r"|(?:I|Je|J['’]|Não|Nao|No|Non|Ich|Ik|Cannot|Can['’]t|Kein\w*|Geen)(?![^\W\d_])[^.,;:!?>()\[\]\n]{1,60}"
+)
+_NAMED = re.compile(rf"(?<!\w)({_POINTING})(?:{_NAME})")
 _SENTENCE = re.compile(r"(?<=[.!?…;:])\s+|\n+|[。！？；]")
 #: where a clause begins that may say the answer; behind "although" it is the one after the comma
 _CLAUSE = re.compile(
@@ -126,7 +141,8 @@ class Failures:
         self._known[response] = failed
         return failed
 
-    def _is_none(self, text: str) -> bool:
+    def _is_none(self, text: str, *, names: bool = True) -> bool:
+        """Say whether a text is no answer; names: whether it may have names of buttons, which say nothing of it."""
         if not ("a" <= text[:1].lower() <= "z" or any(_is_said(letter) for letter in text[:_OPENING])):
             return True
         if self._own is not None and self._own.match(_encode(text[:_OPENING].casefold().replace("’", "'"))):
@@ -136,6 +152,8 @@ class Failures:
         if len(text) <= _OPENING and (acknowledges(text) or (self._whole.match(read) and not _tells_of_error(opening))):
             return True
         failed = _kinds(opening, read)
+        if failed and names and (unnamed := _NAMED.sub(r"\1x", text[:_SURROUNDED])) != text[:_SURROUNDED]:
+            return self._is_none(unnamed + text[_SURROUNDED:], names=False)
         if not failed and len(text) <= _OPENING:
             return False
         polite = bool(self._courtesy.match(read))
@@ -145,7 +163,7 @@ class Failures:
         if _fails(opening, closing, polite=polite, unread=len(text) > 2 * _OPENING):
             return True
         bare = _without_addenda(text) if failed and len(text) <= _SURROUNDED else text
-        return bare is not text and self._is_none(bare)
+        return bare is not text and self._is_none(bare, names=names)
 
 
 def _tells_of_error(text: str) -> bool:
@@ -218,23 +236,32 @@ def asks_back(response: str) -> bool:
     (True, False)
     >>> asks_back("To find your account I need your customer number."), asks_back("You need your customer number.")
     (True, False)
+    >>> asks_back("Enter your staff number."), asks_back("Enter your staff number at the door.")
+    (True, False)
     """
     text = response.strip()
+    if len(text) <= _OPENING and _offers_choice(_plain(text)):
+        return True
     asking, mark, behind = text[-_OPENING - 1 :].rpartition("?")
     if not mark:
-        return len(text) <= _OPENING and _asks_without_a_mark(_plain(text))
+        return len(text) <= _OPENING and _asks_without_a_mark(_sentences(_plain(text)))
     if len(asking) >= _OPENING or any(len(line.split()) > _CHOICE for line in behind.splitlines()):
         return False
     return all(map(_leads_over, _sentences(_plain(asking + mark))))
 
 
 def demands(response: str) -> bool:
-    """Say whether one of the last sentences of an answer asks for something without a question mark.
+    """Say whether one of the last sentences of an answer asks for something without a question mark, or all of it does.
 
     >>> demands("Odd. Please paste the full stack trace."), demands("Please restart the router.")
     (True, False)
     """
-    return any(map(_requests, _sentences(_plain(response.strip()[-_OPENING:]))[-_LAST:]))
+    text = response.strip()
+    end = _plain(text[-_OPENING:])
+    sentences = _sentences(end)
+    if any(map(_requests, sentences[-_LAST:])):
+        return True
+    return len(text) <= _OPENING and (_asks_without_a_mark(sentences) or _offers_choice(end))
 
 
 def _requests(sentence: str) -> bool:
@@ -247,10 +274,31 @@ def _requests(sentence: str) -> bool:
     return bool(_table("beside", "to_us").match(read)) or not _table("beside", "placed").match(read)
 
 
-def _asks_without_a_mark(text: str) -> bool:
-    sentences = _sentences(text)
-    asking = [_requests(sentence) for sentence in sentences]
-    return any(asking) and all(asks or _leads_over(one) for asks, one in zip(asking, sentences, strict=True))
+def _asks_without_a_mark(sentences: Sequence[str]) -> bool:
+    asks = False
+    for sentence in sentences:
+        if _requests(sentence) or _table("beside", "enters").match(_encode(sentence)):
+            asks = True
+        elif not _leads_over(sentence):
+            return False  # as most answers are after their first sentence
+    return asks
+
+
+def _offers_choice(text: str) -> bool:
+    """Say whether a text asks which of a few things is meant, and lists them ("Pick one: 1) IT 2) HR")."""
+    before, *items = _ITEM.split(text)
+    marked = bool(items)
+    if not marked:  # "Choose: mobile, train or something else."
+        before, _, listed = text.partition(": ")
+        items = _ALTERNATIVES.split(listed.rstrip(" ."))
+    if len(items) < _LEAST or any(not 0 < len(item.split()) <= _CHOICE for item in items):
+        return False
+    *first, last = _sentences(before) or [""]
+    if not all(map(_leads_over, first)):
+        return False
+    if marked and items[-1].rstrip().endswith("?"):  # steps with a question behind them are none to choose from
+        return last != "" and not any(_table("beside", "help").match(_encode(one)) for one in (last, *items))
+    return bool(_table("beside", "choosing").match(_encode(last)))
 
 
 def _leads_over(sentence: str) -> bool:

@@ -393,6 +393,44 @@ def test_what_was_found_ahead_is_found_again_and_does_not_pile_up() -> None:
         *("Copia aquí el mensaje de error.", "Collez ici le message d'erreur.", "Incolla qui il messaggio di errore."),
         *("Envie o print do erro.", "Plak hier de foutmelding."),
         *("Which one?\n- Verifone\n- Ingenico", "Sure! The app or the website? (app / website)"),
+        # what only the user can tell, in the imperative
+        *(
+            "Enter your staff number.",
+            "Send me the asset tag.",
+            "Share the ticket number with me.",
+            "Your surname, please.",
+        ),
+        *("Sure. Type your ward and bed number.", "May I have your date of birth and postcode."),
+        *(
+            "Veuillez saisir votre numéro de contrat.",
+            "Merci d'indiquer votre numéro de dossier.",
+            "Il me faut votre nom.",
+        ),
+        *(
+            "Me informe o número do seu CPF.",
+            "Digite o número do seu pedido.",
+            "Confirme seu telefone para eu continuar.",
+        ),
+        *(
+            "Mi indichi il numero d'ordine o il codice fiscale.",
+            "Inserisca il numero d'ordine.",
+            "Mi serve la sua targa.",
+        ),
+        *(
+            "Geef uw huurdersnummer door.",
+            "Noem uw postcode en huisnummer.",
+            "Graag uw postcode.",
+            "Vul uw postcode in.",
+        ),
+        *("Bitte geben Sie Ihre Kundennummer ein.", "Por favor, indíqueme su número de cliente."),
+        # a list to choose from
+        *("Is this about: 1) IT 2) HR 3) something else?", "Pick one:\n1. IT\n2. HR", "Kies:\n1. Woning\n2. Contract"),
+        *(
+            "S'agit-il de : 1) votre ligne mobile 2) un voyage en train 3) autre chose ?",
+            "Choisissez : mobile, train ou autre.",
+        ),
+        *("Escolha uma opção:\n1 - Pedido\n2 - Conta\n3 - Cartão", "Riguarda: 1) un ordine 2) un farmaco 3) altro?"),
+        *("Geht es um: 1) Strom 2) Gas 3) etwas anderes?", "Elija una opción:\n1. Factura\n2. Avería"),
     ],
 )
 def test_an_answer_that_only_asks_back_is_told(text: str) -> None:
@@ -409,6 +447,30 @@ def test_an_answer_that_only_asks_back_is_told(text: str) -> None:
         *("Sure, you can return it within 30 days. Is it damaged?", "Drücken Sie Teilen. Hat das geholfen?"),
         "Why is the sky blue? Because short waves are scattered more than long ones are.",
         "x" * 400 + "?",
+        # steps, and what is to be told elsewhere
+        *(
+            "Geef de plant water.",
+            "Enter the code and press OK.",
+            "Open the form. Then enter your staff number in the form.",
+        ),
+        *("Entrez votre numéro de contrat sur la page d'accueil.", "Digite seu CPF no aplicativo e toque em Entrar."),
+        *(
+            "Indichi il numero d'ordine nella causale.",
+            "Geef je naam door aan de receptie.",
+            "Informe seu nome na portaria.",
+        ),
+        *("Your member number is on the card.", "Enter your staff number [d1]."),
+        # lists of what there is, and of steps
+        *(
+            "The sizes are:\n1. Small\n2. Large",
+            "To change it:\n1. Open the app\n2. Tap Profile",
+            "Sizes: small, medium or large.",
+        ),
+        *(
+            "1) Press Reset. 2) Does it work?",
+            "Choose Billing in the menu, then Invoices.",
+            "At 3:30 pm, for four. Is that right?",
+        ),
     ],
 )
 def test_an_answer_with_a_question_behind_it_does_not_only_ask(text: str) -> None:
@@ -493,3 +555,66 @@ def test_a_promise_behind_an_answer_leaves_it_one(text: str) -> None:
 )
 def test_who_is_sent_on_politely_is_handed_on_and_whoever_it_concerns_is_told(answer: str, *, fails: bool) -> None:
     assert Failures().is_failing(answer) is fails
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # wait, and nothing else
+        *(
+            "Looking that up for you…",
+            "Checking your roster now…",
+            "Je vérifie votre dossier…",
+            "Laissez-moi vérifier.",
+        ),
+        *(
+            "Só um momento, estou verificando…",
+            "Só um minutinho 😊",
+            "Aguarde só um instante.",
+            "Sto controllando il suo ordine…",
+        ),
+        *("Mi dia un momento.", "Controllo subito.", "Momentje…", "Even geduld a.u.b.", "Ik zoek het voor u op."),
+        # not mine to answer
+        *(
+            "I'm not set up for that one.",
+            "That's not something I handle.",
+            "I don't cover that topic.",
+            "That isn't my department.",
+        ),
+        *(
+            "Cette information ne m'est pas communiquée.",
+            "Je ne traite pas ce type de demande.",
+            "Ce n'est pas de mon ressort.",
+        ),
+        *("Isso foge do que eu faço por aqui.", "Esse assunto eu não trato.", "Poxa, essa eu fico devendo!"),
+        *("Non mi occupo di questo.", "Questo non rientra nelle mie competenze."),
+        *("Daar doe ik liever geen uitspraak over.", "Daar ga ik niet over.", "Dat hoort niet bij mijn taken."),
+        "**I can't help with that.**",
+    ],
+)
+def test_a_line_that_only_waits_and_what_the_assistant_leaves_to_others_are_no_answers(text: str) -> None:
+    assert Failures().is_failing(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Em Fatura, toque no lançamento e depois em **Não reconheço** [d1].", "Toque em Não reconheço."),
+        *(
+            "Tap **I don't recognise this** next to the payment.",
+            "Go to Help > I can't sign in.",
+            "Klik op *Ik kan niet inloggen*.",
+        ),
+        *("Cochez Je n'ai pas de compte, puis continuez.", "Prema **Non posso accedere** e segua le istruzioni."),
+        # others than the assistant
+        *(
+            "The desk doesn't handle visas; the embassy does.",
+            "La banque ne traite pas les chèques.",
+            "A oficina não cuida de pneus.",
+        ),
+        *("Daar gaat de gemeente over; bel 14 020.", "Checking in closes 40 minutes before departure."),
+        *("Je vérifie : votre colis est arrivé ce matin.", "Un minuto di cottura è sufficiente."),
+    ],
+)
+def test_the_name_of_a_button_and_what_others_do_not_do_is_no_refusal(text: str) -> None:
+    assert not Failures().is_failing(text)
