@@ -82,6 +82,7 @@ def test_who_knows_better_corrects_the_answer(follow_up: str, prompt: str, answe
     "follow_up",
     [
         *("vous servez à rien", "que robo burro", "misericórdia, você nem leu", "tá de brincadeira ne", "useless bot"),
+        *("grazie di niente", "nou bedankt he", "valeu por nada hein", "merci pour rien"),
         *("un conseiller, pas un robot", "ik wil gewoon iemand aan de telefoon", "cioè? sì o no"),
     ],
 )
