@@ -33,7 +33,7 @@ from turnsignal.stream.follow_ups.sentences import (
     tells,
 )
 from turnsignal.stream.text.languages import is_frequent
-from turnsignal.stream.text.patterns import Patterns, options
+from turnsignal.stream.text.patterns import Patterns, encode, options
 from turnsignal.stream.text.wordplay import words_of
 
 HEAD = 600  #: characters of a text that are read: people react first and explain later
@@ -161,7 +161,7 @@ class Context:
         """Like uninvited, and a not stands against a word ("the song, not the film"), not a verb ("is not a song")."""
         return self.uninvited() and self._contrasts()
 
-    def answered(self) -> bool:
+    def _answered(self) -> bool:
         """Like unasked, and the prompt had a question: wanting something after small talk is a first request."""
         return "?" in self._exchange.prompt[:HEAD] and not self.asked()
 
@@ -362,7 +362,7 @@ class Context:
 
         A request that stands for itself is the next one, not the last one said better.
         """
-        return self.answered() and not self._strays(3)
+        return self._answered() and not self._strays(3)
 
     def narrowed(self) -> bool:
         """Like unstraying, and something is asked of the assistant, or stated."""
@@ -527,66 +527,9 @@ def _is_subject(word: str) -> bool:
     return len(word) > 3 and word not in _STOCK and not is_frequent(word)
 
 
-#: The words of `when` in `rules.toml`; what each asks stands in its docstring.
+#: The words of `when` in `rules.toml`: all that a context can be asked; what each asks stands in its docstring.
 CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
-    "always": Context.always,
-    "asked": Context.asked,
-    "unasked": Context.unasked,
-    "plain": Context.plain,
-    "uninvited": Context.uninvited,
-    "contrasted": Context.contrasted,
-    "answering": Context.answering,
-    "offered": Context.offered,
-    "proposed": Context.proposed,
-    "passing": Context.passing,
-    "suggested": Context.suggested,
-    "checked": Context.checked,
-    "concluded": Context.concluded,
-    "parting": Context.parting,
-    "ending": Context.ending,
-    "graded": Context.graded,
-    "claiming": Context.claiming,
-    "addressed": Context.addressed,
-    "requested": Context.requested,
-    "wanted": Context.wanted,
-    "failed": Context.failed,
-    "retried": Context.retried,
-    "abandoned": Context.abandoned,
-    "suggestive": Context.suggestive,
-    "quoted": Context.quoted,
-    "drafted": Context.drafted,
-    "scoped": Context.scoped,
-    "explained": Context.explained,
-    "asking": Context.asking,
-    "closing": Context.closing,
-    "denied": Context.denied,
-    "content": Context.content,
-    "accomplished": Context.accomplished,
-    "succeeded": Context.succeeded,
-    "owned": Context.owned,
-    "confessed": Context.confessed,
-    "righted": Context.righted,
-    "unopposed": Context.unopposed,
-    "settled": Context.settled,
-    "stating": Context.stating,
-    "telling": Context.telling,
-    "remote": Context.remote,
-    "stated": Context.stated,
-    "concerning": Context.concerning,
-    "countered": Context.countered,
-    "grudging": Context.grudging,
-    "objected": Context.objected,
-    "negated": Context.negated,
-    "asserted": Context.asserted,
-    "anew": Context.anew,
-    "narrowed": Context.narrowed,
-    "unstraying": Context.unstraying,
-    "swapped": Context.swapped,
-    "mistaken": Context.mistaken,
-    "misnamed": Context.misnamed,
-    "reported": Context.reported,
-    "pasted": Context.pasted,
-    "followed": Context.followed,
+    name: ask for name, ask in vars(Context).items() if callable(ask) and not name.startswith("_")
 }
 
 
@@ -596,8 +539,3 @@ def condition(word: str) -> Callable[[Context], bool]:
         msg = f"when of a rule for follow-ups must be one of {', '.join(CONDITIONS)}; got {word!r}"
         raise ConfigError(msg)
     return CONDITIONS[word]
-
-
-def encode(text: str) -> bytes:
-    """Encode for RE2, which reads bytes."""
-    return text.encode("utf-8", "replace")  # a lone surrogate becomes "?", which RE2 can read

@@ -21,7 +21,7 @@ import re2
 
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.follow_ups.addenda import divided, unwrapped, without_footers
-from turnsignal.stream.text.patterns import Patterns, options
+from turnsignal.stream.text.patterns import Patterns, encode, options
 
 VERSION = 13  #: raised when another answer counts as a failure, or as a question; part of the suite's fingerprint
 
@@ -145,10 +145,10 @@ class Failures:
         """Say whether a text is no answer; names: whether it may have names of buttons, which say nothing of it."""
         if not ("a" <= text[:1].lower() <= "z" or any(_is_said(letter) for letter in text[:_OPENING])):
             return True
-        if self._own is not None and self._own.match(_encode(text[:_OPENING].casefold().replace("’", "'"))):
+        if self._own is not None and self._own.match(encode(text[:_OPENING].casefold().replace("’", "'"))):
             return True
         opening = _plain(text[:_OPENING])
-        read = _encode(opening)
+        read = encode(opening)
         if len(text) <= _OPENING and (acknowledges(text) or (self._whole.match(read) and not _tells_of_error(opening))):
             return True
         failed = _kinds(opening, read)
@@ -158,7 +158,7 @@ class Failures:
             return False
         polite = bool(self._courtesy.match(read))
         closing = _plain(text[_OPENING:][-_OPENING:])
-        if not failed and not (polite and _kinds(closing, _encode(closing))):
+        if not failed and not (polite and _kinds(closing, encode(closing))):
             return False
         if _fails(opening, closing, polite=polite, unread=len(text) > 2 * _OPENING):
             return True
@@ -176,14 +176,14 @@ def _tells_of_error(text: str) -> bool:
 
 
 def _explains(text: str) -> bool:
-    return bool(_table("beside", "explains").match(_encode(text)))
+    return bool(_table("beside", "explains").match(encode(text)))
 
 
 def _without_addenda(text: str) -> str:
     """Leave out what a product puts behind every answer; a note that helps is none of that."""
     bare = without_footers(text)
     kept, aside = divided(bare)
-    return bare if aside and _table("beside", "help").match(_encode(_plain(aside))) else kept
+    return bare if aside and _table("beside", "help").match(encode(_plain(aside))) else kept
 
 
 def acknowledges(response: str) -> bool:
@@ -217,7 +217,7 @@ def ends_idle(response: str) -> bool:
 def _says_only(what: str, response: str, most: int) -> bool:
     """Say whether an answer of so many characters at most is of a kind. what: the name of its patterns."""
     text = response.strip()
-    return len(text) <= most and bool(_table("patterns", what).match(_encode(_plain(text))))
+    return len(text) <= most and bool(_table("patterns", what).match(encode(_plain(text))))
 
 
 def hands_over(response: str) -> bool:
@@ -226,7 +226,7 @@ def hands_over(response: str) -> bool:
     >>> hands_over("I've put you through to Sam."), hands_over("One moment, please.")
     (True, False)
     """
-    return bool(_table("beside", "handed").match(_encode(_plain(response[:_OPENING]))))
+    return bool(_table("beside", "handed").match(encode(_plain(response[:_OPENING]))))
 
 
 def asks_back(response: str) -> bool:
@@ -266,7 +266,7 @@ def demands(response: str) -> bool:
 
 def _requests(sentence: str) -> bool:
     """Say whether a sentence asks for something; what is to be copied into a file is none of ours."""
-    read = _encode(sentence)
+    read = encode(sentence)
     if _table("beside", "requests").match(read):
         return True
     if not _table("beside", "shows").match(read):
@@ -277,7 +277,7 @@ def _requests(sentence: str) -> bool:
 def _asks_without_a_mark(sentences: Sequence[str]) -> bool:
     asks = False
     for sentence in sentences:
-        if _requests(sentence) or _table("beside", "enters").match(_encode(sentence)):
+        if _requests(sentence) or _table("beside", "enters").match(encode(sentence)):
             asks = True
         elif not _leads_over(sentence):
             return False  # as most answers are after their first sentence
@@ -297,13 +297,13 @@ def _offers_choice(text: str) -> bool:
     if not all(map(_leads_over, first)):
         return False
     if marked and items[-1].rstrip().endswith("?"):  # steps with a question behind them are none to choose from
-        return last != "" and not any(_table("beside", "help").match(_encode(one)) for one in (last, *items))
-    return bool(_table("beside", "choosing").match(_encode(last)))
+        return last != "" and not any(_table("beside", "help").match(encode(one)) for one in (last, *items))
+    return bool(_table("beside", "choosing").match(encode(last)))
 
 
 def _leads_over(sentence: str) -> bool:
     """Say whether a sentence asks something, or leads over to a question."""
-    read = _encode(sentence)
+    read = encode(sentence)
     signs = _table("beside", "help").match(read)
     if sentence.endswith((":", "?")):
         return _EVIDENCE not in signs
@@ -373,7 +373,7 @@ def _sentence(text: str) -> _Sentence:
     if _CONCESSION.match(text):
         clauses = [part for clause in clauses for part in clause.split(", ", 1)]
     failures = [_failure(clause) for clause in clauses]
-    limits = bool(_table("beside", "caveat").match(_encode(text)))
+    limits = bool(_table("beside", "caveat").match(encode(text)))
     if any(map(_makes_up, _parts(text))):
         return _Sentence(failure, helps=True, clearly=failure == _SOFT, limits=limits)
     if failures.count(None) == len(clauses):
@@ -390,7 +390,7 @@ def _sentence(text: str) -> _Sentence:
 
 def _only_opens(text: str) -> bool:
     """Say whether a sentence does no more than begin: greets, thanks, regrets, or says that it is understood."""
-    read = _encode(text)
+    read = encode(text)
     return acknowledges(text) or any(_table("beside", name).match(read) for name in ("opener", "courtesy"))
 
 
@@ -413,7 +413,7 @@ def _makes_up(part: str) -> bool:
     """Say whether a part of a sentence makes up for another: by what there is or to do, by how it ended, by a guess."""
     if _failure(part) is not None:
         return False
-    read = _encode(part)
+    read = encode(part)
     if part.endswith("?"):
         return bool(_table("beside", "narrowing").match(read))
     if _table("beside", "filler").match(read):
@@ -429,13 +429,13 @@ def _ends_well(read: bytes) -> bool:
 
 def _failure(text: str) -> int | None:
     """Return the kind of failure that a sentence tells of, the worst one."""
-    shown = _kinds(text, _encode(text))
+    shown = _kinds(text, encode(text))
     return _HARD if _HARD in shown else _SOFT if _SOFT in shown else None
 
 
 def _helps(text: str) -> tuple[bool, bool]:
     """Say whether a sentence without a failure may be an answer, and whether it clearly is."""
-    read = _encode(text)
+    read = encode(text)
     helps, filler = _table("beside", "help"), _table("beside", "filler")
     signs = helps.match(read)
     if _EVIDENCE in signs:
@@ -460,10 +460,6 @@ def _plain(text: str) -> str:
         return text.lower()
     text = text.casefold()
     return text.translate(_PLAIN) if _ACCENTS.search(text) is not None else text
-
-
-def _encode(text: str) -> bytes:
-    return text.encode("utf-8", "replace")
 
 
 def _kinds(text: str, read: bytes) -> set[int]:

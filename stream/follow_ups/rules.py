@@ -29,7 +29,6 @@ from turnsignal.stream.follow_ups.contexts import (
     TAIL,
     Context,
     condition,
-    encode,
     expanded,
     with_all_letters,
 )
@@ -37,7 +36,7 @@ from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.records.scores import Unscored
 from turnsignal.stream.text.client_labels import without_labels
 from turnsignal.stream.text.languages import is_english, is_read, may_be_read
-from turnsignal.stream.text.patterns import NEVER, Patterns, options
+from turnsignal.stream.text.patterns import NEVER, Patterns, encode, options
 from turnsignal.stream.text.quoted_lines import own_words
 from turnsignal.stream.text.wordplay import insists, rewords, spelled_as, swaps_detail, words_of
 

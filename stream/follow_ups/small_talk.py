@@ -11,13 +11,13 @@ from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.pairing import ASKED, ASSISTANT, TOGETHER, KeptTurn, asked, exchange, last_answer
 from turnsignal.stream.follow_ups.closings import asks_whether_it_helped
 from turnsignal.stream.follow_ups.commands import is_enough
-from turnsignal.stream.follow_ups.contexts import CLOSING, TAIL, encode, expanded
+from turnsignal.stream.follow_ups.contexts import CLOSING, TAIL, expanded
 from turnsignal.stream.follow_ups.failures import acknowledges, demands, ends_idle, praises
 from turnsignal.stream.follow_ups.leaving import leaves_in_words, takes_leave
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.sentences import TABLE, WORDS, opened, tells
 from turnsignal.stream.text.client_labels import without_labels
-from turnsignal.stream.text.patterns import Patterns
+from turnsignal.stream.text.patterns import Patterns, encode
 from turnsignal.stream.text.quoted_lines import own_words
 from turnsignal.stream.text.wordplay import words_of
 

@@ -16,6 +16,11 @@ _FEW_APART = 16  #: expressions without such letters that are tried one by one a
 _SIGNS = re.compile(r"\\.|[][()|]", re.DOTALL)  #: what splitting an expression looks at; of our own expressions only
 
 
+def encode(text: str) -> bytes:
+    """Encode for RE2, which reads bytes."""
+    return text.encode("utf-8", "replace")  # a lone surrogate becomes "?", which RE2 can read
+
+
 class Patterns:
     """Expressions by index; `match` returns which of them match. Each top-level alternative is compiled alone."""
 
