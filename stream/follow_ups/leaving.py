@@ -32,10 +32,10 @@ _RATING = re.compile(
 _NUMBERED = re.compile(rf"({_NUMBER})(?:[ -]?{_STARS})?", re.IGNORECASE)  #: which may be a reply as well
 
 
-def takes_leave(around: Exchange, rules: FollowUpRules) -> bool:
+def expects_no_answer(around: Exchange, rules: FollowUpRules) -> bool:
     """Say whether a message expects no answer, given the answer before it.
 
-    >>> [takes_leave(Exchange("", "Press Reset.", text), FollowUpRules()) for text in ("4/5", "5", "[user left]")]
+    >>> [expects_no_answer(Exchange("", "Press Reset.", text), FollowUpRules()) for text in ("4/5", "5", "[user left]")]
     [True, True, True]
     """
     text = around.follow_up.strip()

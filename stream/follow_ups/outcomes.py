@@ -12,7 +12,7 @@ from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn, e
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.follow_ups.commands import is_enough
 from turnsignal.stream.follow_ups.failures import acknowledges, ends_idle
-from turnsignal.stream.follow_ups.leaving import takes_leave
+from turnsignal.stream.follow_ups.leaving import expects_no_answer
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.small_talk import accepts, asks
 from turnsignal.stream.records.scores import ConversationOutcome
@@ -59,7 +59,7 @@ class Outcomes:
         while len(kept) > 1 and kept[-1].role == ASSISTANT and ends_idle(kept[-1].text):
             before = kept[:-1]
             answer = last_answer(before)
-            if answer is None or (before[-1].role != ASSISTANT and not self._takes_leave(before, answer)):
+            if answer is None or (before[-1].role != ASSISTANT and not self._expects_no_answer(before, answer)):
                 return kept
             kept = before
         return kept
@@ -81,21 +81,21 @@ class Outcomes:
         before = next((at for at in range(len(asked) - 1, -1, -1) if asked[at].role != USER), None)
         if before is None or asked[before].role != ASSISTANT or is_failing(asked[before].text) is failed:
             return failed
-        if self._takes_leave(asked, before):
+        if self._expects_no_answer(asked, before):
             return not failed
         return failed and not accepts(exchange(asked, before, asked[-1].text), self._rules)
 
     def _is_waiting(self, kept: Sequence[KeptTurn], last: int | None) -> bool:
         end = len(kept)
-        while end and kept[end - 1].role == USER and self._takes_leave(kept[:end], last):
+        while end and kept[end - 1].role == USER and self._expects_no_answer(kept[:end], last):
             end -= 1
         is_open = end > 0 and kept[end - 1].role == USER  # what leave is taken behind got no answer
         return is_open and (end == len(kept) or last is None or asks(own_words(kept[end - 1].text)))
 
-    def _takes_leave(self, kept: Sequence[KeptTurn], last: int | None) -> bool:
+    def _expects_no_answer(self, kept: Sequence[KeptTurn], last: int | None) -> bool:
         """Say whether the last of these messages, a user's, expects no answer; last: where the last answer stands."""
         text = kept[-1].text
-        return takes_leave(Exchange("", "", text) if last is None else exchange(kept, last, text), self._rules)
+        return expects_no_answer(Exchange("", "", text) if last is None else exchange(kept, last, text), self._rules)
 
 
 def _ended_unhappily(state: Conversation) -> bool:

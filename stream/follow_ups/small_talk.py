@@ -13,7 +13,7 @@ from turnsignal.stream.follow_ups.closings import asks_whether_it_helped
 from turnsignal.stream.follow_ups.commands import is_enough
 from turnsignal.stream.follow_ups.contexts import CLOSING, TAIL, expanded
 from turnsignal.stream.follow_ups.failures import acknowledges, demands, ends_idle, praises
-from turnsignal.stream.follow_ups.leaving import leaves_in_words, takes_leave
+from turnsignal.stream.follow_ups.leaving import leaves_in_words, expects_no_answer
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.sentences import TABLE, WORDS, opened, tells
 from turnsignal.stream.text.client_labels import without_labels
@@ -49,9 +49,9 @@ def is_small_talk(kept: Sequence[KeptTurn], rules: FollowUpRules, answer: str = 
         return True
     answered = last_answer(kept[:begin])
     if answered is None:
-        return takes_leave(Exchange("", "", text), rules)
+        return expects_no_answer(Exchange("", "", text), rules)
     around = exchange(kept, answered, text)
-    if _returns(answer) or takes_leave(around, rules):
+    if _returns(answer) or expects_no_answer(around, rules):
         return True
     return (acknowledges(answer) or praises(answer)) and accepts(around, rules)
 
