@@ -13,7 +13,7 @@ from turnsignal.stream.follow_ups.closings import asks_whether_it_helped
 from turnsignal.stream.follow_ups.commands import is_enough
 from turnsignal.stream.follow_ups.contexts import CLOSING, TAIL, expanded
 from turnsignal.stream.follow_ups.failures import acknowledges, demands, ends_idle, praises
-from turnsignal.stream.follow_ups.leaving import leaves_in_words, expects_no_answer
+from turnsignal.stream.follow_ups.leaving import expects_no_answer, leaves_in_words
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.sentences import TABLE, WORDS, opened, tells
 from turnsignal.stream.text.client_labels import without_labels
