@@ -28,6 +28,7 @@ logger = logging.getLogger("turnsignal.logs")
 SILENCE_SECONDS = 30.0  #: after which a broker that sends nothing has no more to say
 _AT_ONCE = 5_000  # records that are given in one list
 _LOOK_SECONDS = 5.0  #: for one look at what stands somewhere
+_LOOKS = 3
 
 #: What a broker says that searches times among records which it cannot read itself.
 _UNPACKABLE = frozenset((KafkaError.INVALID_MSG, KafkaError.INVALID_RECORD))
@@ -182,16 +183,20 @@ def read_log(
 
 
 def find_damage(settings: Settings, topic: str, partition: int, first: int, end: int) -> Undecodable | None:
-    """Return the first of what nobody can unpack in one fetch from an offset on; None where all can be, or no answer.
+    """Return the first of what nobody can unpack from an offset on, in what a broker has of it at once.
 
-    Not for a thread with a running loop.
+    None where all of that can be, or no answer comes. Not for a thread with a running loop.
     """
     damage: list[Undecodable] = []
     unpacker = LogUnpacker(topic, settings.max_batch_bytes, READ_UNCOMMITTED, lambda _, lost: damage.append(lost))
     with TopicFetcher(settings, topic, READ_UNCOMMITTED) as fetcher:
-        for fetched in fetcher.fetch({partition: first}, _LOOK_SECONDS):
-            if not fetched.code:
-                unpacker.unpack(fetched, end)
+        reached = first
+        for _ in range(_LOOKS):  # a wrong checksum is believed when it comes again
+            for fetched in fetcher.fetch({partition: reached}, _LOOK_SECONDS):
+                if not fetched.code:
+                    _, reached = unpacker.unpack(fetched, end)
+            if damage or reached >= end:
+                break
     return damage[0] if damage else None
 
 

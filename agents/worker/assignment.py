@@ -99,8 +99,8 @@ class Assignment:
             writers |= dict(zip(moved, pool.map(self._fence, moved), strict=True))
             if moved:  # somebody worked on them in between: only after the fence is their position final
                 positions |= self._read_positions(moved)
-            ends = self._read_ends(new)
-            restored = pool.map(lambda number: self._restore(writers[number], ends[number]), new)
+            bounds = self._read_bounds(new)
+            restored = pool.map(lambda number: self._restore(writers[number], bounds[number]), new)
             states = dict(zip(new, restored, strict=True))
             self._check(states, positions, counts, ids)
             begun = pool.map(lambda number: self._begin(states[number], positions[number], ids), new)
@@ -123,12 +123,11 @@ class Assignment:
                 by_number[position.partition].append(position)
         return by_number
 
-    def _read_ends(self, numbers: list[int]) -> dict[int, int]:
-        """Return the ends of changelog partitions: asked for all at once, when nobody else can write there any more."""
+    def _read_bounds(self, numbers: list[int]) -> dict[int, tuple[int, int]]:
+        """Return both ends of changelog partitions: asked for at once, when nobody else can write there any more."""
         self._expect_wanted()
         admin = admin_client(self._settings)
-        bounds = log_bounds(admin, {self._spec.changelog: numbers})[self._spec.changelog]
-        return {number: end for number, (_, end) in bounds.items()}
+        return log_bounds(admin, {self._spec.changelog: numbers})[self._spec.changelog]
 
     def _fence_unless_owned(self, owned: Mapping[int, PartitionTask], number: int) -> TransactionWriter | None:
         return None if number in owned else self._fence(number)
@@ -141,7 +140,7 @@ class Assignment:
         options, deadline = settings.producer(identity), settings.transaction_timeout * 2
         return TransactionWriter(options, number, spec.outputs, spec.changelog, deadline, self._limits, self._wanted)
 
-    def _restore(self, writer: TransactionWriter | None, end: int) -> _State:
+    def _restore(self, writer: TransactionWriter | None, bounds: tuple[int, int]) -> _State:
         """Read a partition's state back."""
         self._expect_wanted()
         assert writer is not None
@@ -154,7 +153,7 @@ class Assignment:
                 spec.changelog,
                 number,
                 store,
-                end=end,
+                bounds=bounds,
                 wanted=self._wanted,
                 progress=lambda remaining: self._progress(table, len(store), remaining),
             )

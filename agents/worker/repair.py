@@ -14,7 +14,7 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient, NewPartitions
 
 from turnsignal.agents.kafka.log_records import describe_lost
-from turnsignal.agents.kafka.topics import ADMIN_SECONDS, TOPICS, admin_client, topic_ids, topic_metadata
+from turnsignal.agents.kafka.topics import ADMIN_SECONDS, TOPICS, Topic, admin_client, topic_ids, topic_metadata
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.checkpoints import Checkpoint, checkpoint_record
 from turnsignal.agents.worker.positions import Position, encode_commit_metadata, read_positions
@@ -24,7 +24,14 @@ from turnsignal.agents.worker.restore import (
     restore_changelog,
     restore_past_damage,
 )
-from turnsignal.agents.worker.rewriting import StateRecord, make_producer, rewrite_partition, write_records
+from turnsignal.agents.worker.rewriting import (
+    StateRecord,
+    deletable,
+    is_left_deletable,
+    make_producer,
+    rewrite_partition,
+    write_records,
+)
 from turnsignal.agents.worker.unreadable_state import find_unreadable, show_key
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 from turnsignal.stream.records.wire import Undecodable
@@ -115,13 +122,15 @@ def drop_unreadable(settings: Settings, app: str, *, damaged: bool = True, newer
     """
     admin = admin_client(settings)
     _expect_empty(admin, settings, settings.app_id(app))
-    changelog = changelog_of(settings, app)
+    topic = _changelog(app)
+    changelog = topic.pattern.format(settings.prefix)
     topics = topic_metadata(admin).topics
     if changelog not in topics:
         msg = f"expected the topic {changelog}, which holds the state of {app}, got none: is TURNSIGNAL_PREFIX right?"
         raise ConfigError(msg)
-    all_of_it, written = Dropped([], [], []), list[StateRecord]()
-    for number in topics[changelog].partitions:
+    all_of_it, tombstones = Dropped([], [], []), list[StateRecord]()
+    to_rewrite: dict[int, tuple[dict[bytes, bytes], Checkpoint | None]] = {}
+    for number in topics[changelog].partitions:  # all are read before anything is written
         store: dict[bytes, bytes] = {}
         restored, lost = _read_state(settings, changelog, number, store)
         unreadable = find_unreadable(app, store)
@@ -137,13 +146,17 @@ def drop_unreadable(settings: Settings, app: str, *, damaged: bool = True, newer
         )
         if lost and damaged:
             left_over = {key: value for key, value in store.items() if key not in gone}
-            rewrite_partition(settings, changelog, number, left_over, restored.checkpoint)
+            to_rewrite[number] = left_over, restored.checkpoint
             continue
-        written += [(number, key, None, None) for key in sorted(gone)]
+        tombstones += [(number, key, None, None) for key in sorted(gone)]
         if gone and restored.checkpoint:
             # A dropped entry may have carried the newest one, which compaction takes away with it.
-            written.append((number, *checkpoint_record(restored.checkpoint)))
-    write_records(make_producer(settings), changelog, written, "tombstones")
+            tombstones.append((number, *checkpoint_record(restored.checkpoint)))
+    if to_rewrite or is_left_deletable(settings, topic):
+        with deletable(settings, topic):
+            for number, (left_over, checkpoint) in to_rewrite.items():
+                rewrite_partition(settings, changelog, number, left_over, checkpoint)
+    write_records(make_producer(settings), changelog, tombstones, "tombstones")
     return all_of_it
 
 
@@ -156,12 +169,19 @@ def _read_state(
     except DamageError:
         store.clear()
         return restore_past_damage(settings, changelog, partition, store)
+    except KafkaException as error:
+        msg = f"expected to read {changelog}-{partition}, got: {error.args[0].str()}"
+        raise TurnsignalError(msg) from None
 
 
 def changelog_of(settings: Settings, app: str) -> str:
     """Name the topic of an app's state."""
+    return _changelog(app).pattern.format(settings.prefix)
+
+
+def _changelog(app: str) -> Topic:
     (topic,) = [topic for topic in TOPICS if app in topic.readers and app in topic.writers]
-    return topic.pattern.format(settings.prefix)
+    return topic
 
 
 def _with_state(settings: Settings, changelog: str, positions: Sequence[Position]) -> list[Position]:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any, NamedTuple
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from turnsignal.agents.kafka.log_records import describe_lost
 from turnsignal.agents.kafka.logs import find_damage, find_held_back, find_log, read_log
@@ -36,12 +36,12 @@ class DamageError(TurnsignalError):
     """Say where nobody can unpack a changelog."""
 
 
-def log_end(connection: Mapping[str, Any], partition: TopicPartition, timeout: float) -> int:
-    """Ask for the true end of a partition; a consumer that reads committed records only is told an earlier one."""
+def log_ends(connection: Mapping[str, Any], partition: TopicPartition, timeout: float) -> tuple[int, int]:
+    """Ask for both true ends of a partition; a consumer of committed records only is told an earlier last one."""
     asker = Consumer({**connection, "group.id": "turnsignal-restore", "isolation.level": "read_uncommitted"})
     try:
-        end: int = asker.get_watermark_offsets(partition, timeout=timeout)[1]
-        return end
+        first, end = asker.get_watermark_offsets(partition, timeout=timeout)
+        return first, end
     finally:
         asker.close()
 
@@ -52,16 +52,16 @@ def restore_changelog(
     partition: int,
     store: MutableMapping[bytes, bytes],
     *,
-    end: int | None = None,
+    bounds: tuple[int, int] | None = None,
     wanted: Callable[[], bool] = lambda: True,
     progress: Callable[[int], None] = lambda _: None,
     deadline: float = 60.0,
 ) -> RestoredChangelog:
     """Read one changelog partition, committed records only, into `store`, to its very end.
 
-    end: of its log, where it is known; wanted: asked now and then whether to go on; progress: told how many records may
-    still come. Raises DamageError at a batch that nobody can unpack, and TurnsignalError when the end is not reached: a
-    transaction left open under another id would otherwise cut the state short in silence.
+    bounds: its first offset and its end, where these are known; wanted: asked now and then whether to go on; progress:
+    told how many records may still come. Raises DamageError at a batch that nobody can unpack, and TurnsignalError when
+    the end is not reached: a transaction left open under another id would otherwise cut the state short in silence.
     """
     options = {
         **settings.confluent(),
@@ -69,17 +69,20 @@ def restore_changelog(
         "enable.auto.commit": False,
         "isolation.level": "read_committed",
         "enable.partition.eof": True,
+        "check.crcs": True,  # what rotted on a disk would be read as state
         "auto.offset.reset": "earliest",
         "fetch.wait.max.ms": 10,
         "queued.min.messages": 500_000,
         "queued.max.messages.kbytes": 262_144,
     }
     consumer = Consumer(options)
-    if end is None:
-        end = log_end(settings.confluent(), TopicPartition(topic, partition), deadline)
-    count, reached, moved, looked = 0, 0, time.monotonic(), False
+    if bounds is None:
+        bounds = log_ends(settings.confluent(), TopicPartition(topic, partition), deadline)
+    reached, end = bounds
+    count, moved, looked = 0, time.monotonic(), False
     try:
-        consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING)])
+        # By its number: the logical beginning would be asked for, which takes half a second.
+        consumer.assign([TopicPartition(topic, partition, reached)])
         while wanted():
             for message in consumer.consume(10_000, 0.02):
                 error = message.error()
@@ -134,8 +137,8 @@ def restore_past_damage(
     ranges = {partition: find_log(settings, topic)[partition]}
     if find_held_back(settings, topic, ranges):
         msg = (
-            f"expected no open transaction on {topic}-{partition}, got one: its timeout of"
-            f" {settings.transaction_timeout:.0f} s ends it; try again then"
+            f"expected no open transaction on {topic}-{partition}, got one; nothing was written: try again when"
+            " whoever writes it has ended, or its timeout has come"
         )
         raise TurnsignalError(msg)
     lost: list[Undecodable] = []

@@ -19,7 +19,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from turnsignal.agents.kafka.topics import ADMIN_SECONDS, admin_client, log_bounds
+from turnsignal.agents.kafka.topics import ADMIN_SECONDS, Topic, admin_client, log_bounds, topic_config
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.checkpoints import Checkpoint, checkpoint_record
 from turnsignal.stream.errors import TurnsignalError
@@ -69,37 +69,64 @@ def rewrite_partition(
 ) -> None:
     """Write a partition's state once more, and have the broker delete all that stood before.
 
-    No worker may run. Ended half-way, it can be repeated. Raises TurnsignalError where the broker refuses.
+    To be called while that may be done (`deletable`). Ended half-way, it can be repeated. Raises TurnsignalError where
+    the broker refuses.
     """
     admin = admin_client(settings)
     try:
         _, end = log_bounds(admin, {changelog: [partition]})[changelog][partition]
-        with _deletable(admin, changelog):
-            _delete_before(admin, TopicPartition(changelog, partition, 0))  # until it may be: nothing is written before
-            records: list[StateRecord] = [(partition, key, value, None) for key, value in store.items()]
-            records.append((partition, *checkpoint_record(checkpoint or Checkpoint())))
-            write_records(make_producer(settings), changelog, records, "its state once more")
-            _delete_before(admin, TopicPartition(changelog, partition, end))
+        _delete_before(admin, TopicPartition(changelog, partition, 0))  # until it may be: nothing is written before
+        records: list[StateRecord] = [(partition, key, value, None) for key, value in store.items()]
+        records.append((partition, *checkpoint_record(checkpoint or Checkpoint())))
+        write_records(make_producer(settings), changelog, records, "its state once more")
+        _delete_before(admin, TopicPartition(changelog, partition, end))
     except KafkaException as error:
         msg = f"expected the broker to delete {changelog}-{partition} up to its damage, got: {error.args[0].str()}"
         raise TurnsignalError(msg) from None
 
 
 @contextmanager
-def _deletable(admin: AdminClient, topic: str) -> Iterator[None]:
-    """Let records of a compacted topic be deleted meanwhile; its settings are as before afterwards."""
+def deletable(settings: Settings, topic: Topic) -> Iterator[None]:
+    """Let records of a compacted topic be deleted meanwhile; its settings are as before afterwards.
+
+    What somebody left who was killed meanwhile is not taken for its own. No worker may run. Raises TurnsignalError
+    where the broker refuses.
+    """
+    admin, name = admin_client(settings), topic.pattern.format(settings.prefix)
+    try:
+        own = _settings_of(admin, name)
+        after = {key: _before(topic, settings, key, own) for key in _WHILE_DELETING}
+        _alter(admin, name, _WHILE_DELETING)
+        try:
+            yield
+        finally:
+            _alter(admin, name, after)
+    except KafkaException as error:
+        msg = f"expected the broker to change the settings of {name} for a while, got: {error.args[0].str()}"
+        raise TurnsignalError(msg) from None
+
+
+def is_left_deletable(settings: Settings, topic: Topic) -> bool:
+    """Say whether somebody who was killed meanwhile has left a topic so that its records may be deleted."""
+    own = _settings_of(admin_client(settings), topic.pattern.format(settings.prefix))
+    return all(own.get(key) == value for key, value in _WHILE_DELETING.items())
+
+
+def _before(topic: Topic, settings: Settings, key: str, own: Mapping[str, str]) -> str | None:
+    """Return what a setting is to be afterwards, None for what the broker has for all topics."""
+    value = own.get(key)
+    return topic_config(topic, settings).get(key) if value == _WHILE_DELETING[key] else value
+
+
+def _settings_of(admin: AdminClient, topic: str) -> dict[str, str]:
+    """Return the settings that a topic has of its own."""
     resource = ConfigResource(ResourceType.TOPIC, topic)
     entries = admin.describe_configs([resource], request_timeout=ADMIN_SECONDS)[resource].result(ADMIN_SECONDS)
-    own = {
-        name: str(entries[name].value)
-        for name in _WHILE_DELETING
-        if name in entries and entries[name].source == ConfigSource.DYNAMIC_TOPIC_CONFIG.value
+    return {
+        key: str(entry.value)
+        for key, entry in entries.items()
+        if entry.source == ConfigSource.DYNAMIC_TOPIC_CONFIG.value
     }
-    _alter(admin, topic, _WHILE_DELETING)
-    try:
-        yield
-    finally:
-        _alter(admin, topic, {name: own.get(name) for name in _WHILE_DELETING})
 
 
 def _alter(admin: AdminClient, topic: str, wanted: Mapping[str, str | None]) -> None:

@@ -2,6 +2,9 @@
 
 import os
 import re
+import signal
+import subprocess
+import sys
 import threading
 from functools import partial
 from pathlib import Path
@@ -40,6 +43,17 @@ from turnsignal.stream.suite import Suite
 pytestmark = pytest.mark.kafka
 
 UNPACKABLE = batch(bytes(cramjam.zstd.compress(record(0, b"c-1", b"state", length=-5))), 1, "zstd")
+
+KILLED_MEANWHILE = """
+import os, signal
+from turnsignal.agents.kafka.topics import TOPICS
+from turnsignal.agents.settings import Settings
+from turnsignal.agents.worker.rewriting import deletable
+
+changelog = next(topic for topic in TOPICS if topic.name == "conversations_changelog")
+with deletable(Settings.from_env(os.environ), changelog):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 class Forgotten(TransactionWriter):
@@ -148,10 +162,14 @@ def keep_state(settings: Settings, partition: int, states: dict[bytes, bytes | N
     writer.commit([], None)
 
 
+def environment(settings: Settings) -> dict[str, str]:
+    """Return what a process of ours is to know of the broker."""
+    return {"TURNSIGNAL_BROKERS": settings.brokers, "TURNSIGNAL_PREFIX": settings.prefix}
+
+
 def run(settings: Settings, command: str) -> str:
     """Run a command of ours against the broker; return what it says."""
-    env = {"TURNSIGNAL_BROKERS": settings.brokers, "TURNSIGNAL_PREFIX": settings.prefix}
-    done = CliRunner().invoke(turnsignal, command.split(), env=env)
+    done = CliRunner().invoke(turnsignal, command.split(), env=environment(settings))
     assert done.exit_code == 0, done.output
     return done.output
 
@@ -222,6 +240,43 @@ def test_a_batch_of_state_that_nobody_can_unpack_is_refused_at_once_and_may_be_d
     assert sorted(task.processor.store) == [b"before", b"behind"]
     assert task.positions == tasks[2].positions
     assert run(fresh_topics, command) == "Every entry of the state reads as one.\n"
+
+
+def test_a_batch_of_state_that_rotted_on_the_disk_is_refused_at_once_and_may_be_dropped(
+    broker: Broker, fresh_topics: Settings
+) -> None:
+    if not isinstance(broker, ProcessBroker):
+        pytest.skip(f"this session runs on {broker.kind}, whose disk is not ours")
+    good, changelog = Conversation().snapshot(), topic_names(fresh_topics.prefix)["conversations_changelog"]
+    for key in (b"before", b"rotten", b"behind"):
+        keep_state(fresh_topics, 2, {key: good})
+    (segment,) = (broker.directory / "data" / f"{changelog}-2").glob("*.log")
+    written = segment.read_bytes()
+    with segment.open("r+b") as file:  # the file itself, as a broker keeps it open
+        file.seek(written.index(b"rotten"))
+        file.write(b"R")
+    with pytest.raises(SchemaError, match=r"-2, offsets \d+ to \d+: expected a batch with the checksum "):
+        taking_over(fresh_topics).run(range(4), {})
+    command = "topics repair score --drop-unreadable"
+    assert run(fresh_topics, command).startswith("partition 2: dropped offsets")
+    assert sorted(taking_over(fresh_topics).run(range(4), {})[2].processor.store) == [b"before", b"behind"]
+    assert run(fresh_topics, command) == "Every entry of the state reads as one.\n"
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_what_a_repair_left_that_was_killed_is_taken_back_by_the_next(fresh_topics: Settings, damaged: bool) -> None:
+    changelog = topic_names(fresh_topics.prefix)["conversations_changelog"]
+    admin = AdminClient(fresh_topics.confluent())
+    before = settings_of(admin, changelog)
+    if damaged:
+        assert produce_batch(fresh_topics.brokers, changelog, 2, UNPACKABLE) == 0
+    ended = subprocess.run(
+        [sys.executable, "-c", KILLED_MEANWHILE], env={**os.environ, **environment(fresh_topics)}, check=False
+    )
+    assert ended.returncode == -signal.SIGKILL
+    assert settings_of(admin, changelog) != before
+    run(fresh_topics, "topics repair score --drop-unreadable")
+    assert settings_of(admin, changelog) == before
 
 
 def test_a_header_whose_name_is_no_text_ends_no_worker_that_reads_its_state(fresh_topics: Settings) -> None:
