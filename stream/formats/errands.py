@@ -46,6 +46,7 @@ _SHOWN = 60  #: characters of what is asked
 _NOTHING = bytes(SHORT)
 _PARTS = 10  #: digests of a call
 _NUMBERS = 2  #: by which it is known in later histories, at most
+_MOST_TYPED = 200  #: characters from which on the words of a widely used program are its own, and no user's
 _READ = 300  #: characters of a prompt
 _BEGINS = tomllib.loads(Path(__file__).with_name("errands.toml").read_text(encoding="utf-8"))["begins"].values()
 _USUAL = re.compile(
@@ -141,8 +142,14 @@ class Errands:
         return [doubt, *behind]
 
     def _is_known(self, call: Call) -> bool:
-        """Say whether a call asks what a widely used program does, and no history shows that a user typed it."""
-        return is_errand(call) and (_is_usual(instructions_of(call)) or not self._stood.has_asked(call))
+        """Say whether a call asks what a widely used program does, and no history shows that a user typed it.
+
+        Nobody types as much as most of these write; where a program asks once more, its own words stand in a history.
+        """
+        if not is_errand(call):
+            return False
+        is_typed = not call.inputs or len(call.inputs[-1].text) < _MOST_TYPED
+        return _is_usual(instructions_of(call)) or not is_typed or not self._stood.has_asked(call)
 
     def _stands(self, numbers: Sequence[bytes]) -> bool:
         return any(self._stood.has(number_of(each)) for each in numbers if each != _NOTHING)

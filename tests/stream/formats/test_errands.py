@@ -215,6 +215,16 @@ def test_of_what_programs_ask_that_is_a_users_which_a_later_history_has() -> Non
     assert left_in(calls).count(ERRAND) == 1
 
 
+def test_what_a_widely_used_program_writes_at_length_is_its_own_where_it_asks_once_more() -> None:
+    task = "### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat history.\n" + "Rule. " * 30
+    calls = [
+        sent(1, ["a", "A", task], "T.", named=True),
+        sent(1, ["a", "A", task, "T.", "That is no JSON; answer again."], "{}", named=True),
+        sent(2, ["a", "A", task], "T.", named=True),
+    ]
+    assert task not in left_in(calls)
+
+
 def test_the_words_of_a_widely_used_program_are_a_users_where_a_later_history_has_them() -> None:
     begins = "Create a summary of the conversation above:"
     calls = [
