@@ -99,7 +99,9 @@ def _add_texts(stored: StoredConversation, directory: Path) -> None:
         return
     for name in replayed.gone:
         is_kept = name != str(DASH)
-        what = f"a file that is not here any more: {name}" if is_kept else "what came by standard input"
+        what = (
+            f"a file that is not here any more, or not as it was: {name}" if is_kept else "what came by standard input"
+        )
         stored.notes.append(f"texts are not shown of {what}")
     redaction = load_redaction(os.environ.get("TURNSIGNAL_REDACTION") or None)
     try:

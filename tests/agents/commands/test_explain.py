@@ -106,13 +106,29 @@ def test_a_conversation_shows_its_texts_from_a_directory_and_from_a_file_alike(t
     assert not from_file(turns, "nobody", Suite()).known
 
 
-def test_texts_of_a_file_that_is_gone_are_said_to_be_missing_and_the_scores_stay(tmp_path: Path) -> None:
+@pytest.mark.parametrize("later", [None, "another file of that name"])
+def test_texts_of_a_file_that_is_gone_are_said_to_be_missing_and_the_scores_stay(
+    later: str | None, tmp_path: Path
+) -> None:
     turns = write(tmp_path / "turns.jsonl", turn("u1", 0, "Reset it?"), turn("a1", 5, "Hold it."))
     replay_files([turns], tmp_path / "out", Suite(), NOW)
     turns.unlink()
+    if later is not None:
+        write(turns, turn("u1", 0, later), turn("a1", 5, later))
     shown = "\n".join(explain(from_directory(tmp_path / "out", "c")))
-    assert "texts are not shown of a file that is not here any more" in shown
+    assert "texts are not shown of a file that is not here any more, or not as it was: " in shown
+    assert "another file" not in shown
     assert "unscored: no_retrieval" in shown
+
+
+def test_texts_of_a_log_that_has_grown_since_are_shown(tmp_path: Path) -> None:
+    lines = turn("u1", 0, "Reset it?"), turn("a1", 5, "Hold it.")
+    turns = write(tmp_path / "turns.jsonl", *lines)
+    replay_files([turns], tmp_path / "out", Suite(), NOW)
+    write(turns, *lines, turn("u2", 9, "Thanks!") | {"conversation_id": "another"})
+    shown = "\n".join(explain(from_directory(tmp_path / "out", "c")))
+    assert "Hold it." in shown
+    assert "not shown" not in shown
 
 
 def test_texts_are_redacted_as_they_were_scored_and_what_cannot_be_read_is_said(tmp_path: Path) -> None:
