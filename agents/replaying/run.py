@@ -15,7 +15,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from importlib import metadata
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -50,12 +49,11 @@ from turnsignal.agents.replaying.files import (
     spare_scored,
 )
 from turnsignal.agents.replaying.past_alarms import keep_series
+from turnsignal.agents.replaying.rereading import mark_file
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 from turnsignal.stream.records.decisions import Decision
 from turnsignal.stream.records.wire import DEAD_LETTERS
 from turnsignal.stream.replay import PARTITIONS, Indexer, Line, Replay, Run
-from turnsignal.stream.reports.quality import DERIVED
-from turnsignal.stream.reports.release_totals import SHAPE
 from turnsignal.stream.reports.worst import worse_releases
 from turnsignal.stream.suite import Suite
 
@@ -130,18 +128,7 @@ def replay_files(
     if recording.is_whole or whole:
         suite = suite.model_copy(update={"aggregates": suite.aggregates.model_copy(update={"whole": True})})
     of = min(workers or (1 if size < SMALL else _cores()), PARTITIONS)
-    # What is counted changes more often than the version, and parts of other figures do not add up.
-    what: tuple[object, ...] = (
-        suite.model_dump_json(),
-        suite.fingerprint,
-        as_is,
-        environment,
-        alerts,
-        of,
-        metadata.version("turnsignal"),
-        DERIVED,
-        SHAPE,
-    )
+    what: tuple[object, ...] = (suite.model_dump_json(), suite.fingerprint, as_is, environment, alerts, of)
     what += (release_times,) if release_times else ()
     what += () if read_as is None else read_as.identity
     with (
@@ -159,7 +146,9 @@ def replay_files(
         if refused is not None:
             shutil.copy(refused, Path(directory) / f"99-{FILES[DEAD_LETTERS]}")
             run.dead_letters.update(count_reasons(refused))
-        summary = {"files": recording.names(), **run.summary(suite, baseline)}
+        names = recording.names()
+        marks = {name: mark_file(Path(name)) for name in names if Path(name).is_file()}
+        summary = {"files": names, "marks": marks, **run.summary(suite, baseline)}
         spare_scored(out, summary)
         if release_times:
             summary["released"] = [datetime.fromtimestamp(time, UTC).isoformat() for time in release_times]

@@ -250,10 +250,6 @@ class Aggregates:
         """Leave the suite behind: only what was counted goes to another process."""
         return {name: value for name, value in self.__dict__.items() if name != "_answers"}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take in checkpoints, too, that were written when models without a version were not counted."""
-        self.__dict__.update({"unversioned": Unversioned()} | state)
-
     def _hold(self, key: bytes, conversation: OpenConversation, state: Conversation, answer: HeldAnswer) -> None:
         """Hold an answer in the place of another one of its run, or count that one, whose run is over."""
         held, conversation.held = conversation.held, answer

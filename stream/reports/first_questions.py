@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from math import erfc, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -86,11 +86,6 @@ class FirstQuestions:
     known: list[Opening] = field(default_factory=list)
     followed: Counter[int] = field(default_factory=Counter)
     around: Counter[int] = field(default_factory=Counter)
-
-    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        """Take in checkpoints, too, that were written when what clients write was not counted."""
-        for name, value in ({"followed": Counter(), "around": Counter()} | state[1]).items():
-            setattr(self, name, value)
 
     @property
     def alike(self) -> float:

@@ -210,10 +210,6 @@ class Quality:
             self._count(as_begun(went), self._cohorts)
             self._taken.update(release for release in went.parts if release != begun_by(went))
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take in checkpoints, too, that were written when every release was told apart, and read here."""
-        self.__dict__.update({"named": NamedReleases()} | state)
-
     def over_all(self, release: Release, figure: str) -> Clusters | None:
         """Return one figure's sums over a release's conversations, cut ones too; None where nothing was scored."""
         if figure not in self.figures:

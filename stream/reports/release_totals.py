@@ -312,8 +312,6 @@ class ReleaseTotals:
 
 Parts = dict[tuple[str, str], tuple[ReleaseTotals, ReleaseTotals]]
 
-SHAPE = (*ReleaseTotals.__slots__, *FirstAnswers.__dataclass_fields__)  #: fields of what a checkpoint of a replay holds
-
 
 def parts_of_both(before: ReleaseTotals, after: ReleaseTotals, *, platform: bool, language: bool) -> Parts:
     """Return the totals of each part of the traffic that both have, before and after, by its name as in `by`.

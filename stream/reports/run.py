@@ -50,10 +50,6 @@ class Run:
         self.judged = JudgedScores(self.environment)
         self._of_it = f'"environment":"{self.environment}"'.encode()
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take in checkpoints, too, that were written when stages were not counted."""
-        self.__dict__.update({"stages": Counter()} | state)
-
     def add(self, batch: BatchResult) -> None:
         """Count a batch."""
         for topic, _, value, _ in batch.outputs:

@@ -53,10 +53,6 @@ class Unversioned:
         """Return versions with the turns of users that name them, the most frequent first."""
         return [{"version": version, "turns": n} for version, n in _ordered(self._users)]
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take in checkpoints, too, that were written when turns of users, or what stayed, were not counted."""
-        self.__dict__.update({"_users": Counter(), "stayed": 0} | state)
-
 
 def _add(counts: Counter[str], name: str, n: int) -> None:
     if name in counts or len(counts) < _TOLD_APART:

@@ -1,6 +1,5 @@
 """Replay: lines find their partition and their time rightly, and the result depends on neither batches nor shares."""
 
-import pickle
 from zlib import crc32
 
 import orjson
@@ -152,11 +151,3 @@ def test_an_empty_replay_has_an_empty_summary() -> None:
     written, whole = run([])
     assert written == []
     assert whole.summary(Suite())["turns"] == {}
-
-
-def test_a_checkpoint_from_before_stages_were_counted_is_taken_in() -> None:
-    older = Run(Suite())
-    del older.stages
-    resumed = pickle.loads(pickle.dumps(older))
-    resumed.merge(Run(Suite()))
-    assert "failing_stages" not in resumed.summary(Suite())

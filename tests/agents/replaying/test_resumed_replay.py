@@ -11,8 +11,8 @@ import pytest
 
 from turnsignal.agents.files.recognising import HowToRead
 from turnsignal.agents.files.simulating import write_simulation
-from turnsignal.agents.replaying import run
-from turnsignal.agents.replaying.checkpoints import ReplayCheckpoints, _sign
+from turnsignal.agents.replaying import checkpoints, run
+from turnsignal.agents.replaying.checkpoints import ReplayCheckpoints
 from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream import replay as batches
 from turnsignal.stream.errors import ConfigError
@@ -112,14 +112,16 @@ def test_a_checkpoint_that_somebody_else_wrote_is_not_unpickled(
         replay(turns, tmp_path / "out", resume=True)
 
 
-def test_a_checkpoint_of_objects_that_this_code_does_not_have_is_refused_with_what_to_do(
+def test_what_other_code_counted_is_not_gone_on_from(
     turns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    code = tmp_path / "code"
+    code.mkdir()
+    monkeypatch.setattr(checkpoints, "_CODE", code)
+    (code / "counting.py").write_text("version = 1\n")
     interrupt(turns, tmp_path / "out", monkeypatch)
-    packed = b"cturnsignal.stream.reports.aggregates\nHeld\n."  # as the code before this one named it
-    signed = _sign(packed) + packed
-    (tmp_path / "out" / ".unfinished" / "00.checkpoint").write_bytes(signed)
-    with pytest.raises(ConfigError, match=r"expected a checkpoint of this code.*delete .*\.unfinished to begin anew"):
+    (code / "counting.py").write_text("version = 2\n")
+    with pytest.raises(ConfigError, match=r"\.unfinished: expected .* this very code.* delete it to begin anew"):
         replay(turns, tmp_path / "out", resume=True)
 
 

@@ -1,6 +1,5 @@
 """What the words of first questions tell of figures that moved; a release that answers worse moves nothing by them."""
 
-import pickle
 import random
 
 import pytest
@@ -87,13 +86,6 @@ def test_a_label_of_a_few_tells_what_is_asked_more() -> None:
     mine, theirs = labelled(("tax", "tax", "rent", "visa")), labelled(("tax", "rent", "visa", "visa"))
     assert mine.framed(theirs) == set()
     assert mine.other_words(theirs) == pytest.approx(0.25)
-
-
-def test_a_checkpoint_without_what_clients_write_goes_on() -> None:
-    asked = release(1, 0.3, (0.1, 0.5))
-    resumed = FirstQuestions.__new__(FirstQuestions)
-    resumed.__setstate__((None, {"n": asked.n, "words": asked.words, "known": asked.known}))
-    assert resumed == asked == pickle.loads(pickle.dumps(asked))
 
 
 def test_parts_merge_into_the_whole_and_what_nobody_asked_tells_nothing() -> None:

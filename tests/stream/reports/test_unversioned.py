@@ -1,11 +1,8 @@
 """Models that answer without a version are told apart: nothing else says that two of them share the traffic."""
 
-import pickle
-
 import pytest
 
-from tests.stream.reports.test_aggregates import SUITE, summary, turn
-from turnsignal.stream.reports.aggregates import Aggregates
+from tests.stream.reports.test_aggregates import summary, turn
 from turnsignal.stream.reports.findings import find
 from turnsignal.stream.reports.unversioned import Unversioned
 
@@ -43,18 +40,6 @@ def test_models_beyond_so_many_take_no_room() -> None:
         (counted if number % 2 else other).count_user(f"v{number}")
     counted.merge(other)
     assert len(counted.models()) == len(counted.versions_of_users()) == 64
-
-
-def test_a_checkpoint_of_before_is_gone_on_from() -> None:
-    older = Aggregates(SUITE)
-    del older.unversioned
-    again = pickle.loads(pickle.dumps(older))
-    again.merge(Aggregates(SUITE))
-    assert again.unversioned.models() == []
-    counted = Unversioned()
-    del counted._users
-    again.unversioned.merge(pickle.loads(pickle.dumps(counted)))
-    assert again.unversioned.versions_of_users() == []
 
 
 @pytest.mark.parametrize("answered", ["v1", None])
