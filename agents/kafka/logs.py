@@ -10,7 +10,7 @@ from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPar
 from confluent_kafka.admin import OffsetSpec
 
 from turnsignal.agents.kafka.fetching import PartitionFetch, TopicFetcher
-from turnsignal.agents.kafka.log_records import LogRecord, LogUnpacker, PassedOver
+from turnsignal.agents.kafka.log_records import LogRecord, LogUnpacker, PairsUnpacker, PassedOver
 from turnsignal.agents.kafka.topics import (
     ADMIN_SECONDS,
     absent_topic,
@@ -19,16 +19,14 @@ from turnsignal.agents.kafka.topics import (
     topic_ids,
     topic_metadata,
 )
+from turnsignal.agents.kafka.unpacking import BatchPairs
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import TurnsignalError
-from turnsignal.stream.records.wire import Undecodable
 
 logger = logging.getLogger("turnsignal.logs")
 
 SILENCE_SECONDS = 30.0  #: after which a broker that sends nothing has no more to say
 _AT_ONCE = 5_000  # records that are given in one list
-_LOOK_SECONDS = 5.0  #: for one look at what stands somewhere
-_LOOKS = 3
 
 #: What a broker says that searches times among records which it cannot read itself.
 _UNPACKABLE = frozenset((KafkaError.INVALID_MSG, KafkaError.INVALID_RECORD))
@@ -139,65 +137,115 @@ def read_log(
     """Give the records of some partitions of a topic in lists, each of one partition and in its order; none is empty.
 
     committed: leave out what transactions have not committed; a range then ends early where one is open. progress: told
-    how many of how many offsets lie behind; passed_over: of what nobody can unpack, which is a line in the log by
-    default. Commits nothing. Raises TurnsignalError when the broker falls silent, ReadDeniedError when it refuses. Not
-    for a thread with a running loop.
+    how many of how many offsets lie behind, again and again; passed_over: of what nobody can unpack, which is a line in
+    the log by default. Commits nothing. Raises TurnsignalError when the broker falls silent, ReadDeniedError when it
+    refuses. Not for a thread with a running loop.
     """
-    left = {number: end for number, (first, end) in ranges.items() if end > first}
-    reached = {number: ranges[number][0] for number in left}
-    total = sum(end - reached[number] for number, end in left.items())
-
-    def report() -> None:
-        progress(min(total, sum(at - ranges[number][0] for number, at in reached.items())), total)
-
     level = READ_COMMITTED if committed else READ_UNCOMMITTED
-    unpacker, refused = LogUnpacker(topic, settings.max_batch_bytes, level, passed_over), 0
+    unpacker = LogUnpacker(topic, settings.max_batch_bytes, level, passed_over)
     with TopicFetcher(settings, topic, level) as fetcher:
-        last_answer = time.monotonic()
-        while left:
-            patience = last_answer + SILENCE_SECONDS - time.monotonic()
-            if patience <= 0:
-                raise _silence(topic, {number: reached[number] for number in left}, refused)
-            for fetched in fetcher.fetch({number: reached[number] for number in left}, patience):
-                number = fetched.partition
-                end = left.get(number)
-                if end is None or fetched.offset != reached[number]:
-                    continue  # asked of two brokers, as it went from one to the other
-                records: list[LogRecord] = []
-                if fetched.code:
-                    refused, behind = fetched.code, _after_refusal(settings, topic, fetched)
-                else:
-                    records, behind = unpacker.unpack(fetched, end)
-                for at in range(0, len(records), _AT_ONCE):
-                    part = records[at : at + _AT_ONCE]
-                    reached[number] = part[-1].offset + 1
-                    yield part
-                    report()
-                if behind > fetched.offset:
-                    last_answer, refused = time.monotonic(), 0
-                is_held_back = committed and fetched.stable <= behind < end <= fetched.end
-                reached[number] = end if is_held_back else min(behind, end)
-                if reached[number] == end:
-                    del left[number]
-            report()
+        reading = _Reading(settings, topic, ranges, fetcher, progress)
+        for fetched in reading.fetches():
+            records, behind = unpacker.unpack(fetched, ranges[fetched.partition][1])
+            for at in range(0, len(records), _AT_ONCE):
+                part = records[at : at + _AT_ONCE]
+                reading.reach(fetched, part[-1].offset + 1)
+                yield part
+                reading.report()
+            reading.reach(fetched, behind)
+            if committed and reading.is_held_back(fetched):
+                reading.leave(fetched)
 
 
-def find_damage(settings: Settings, topic: str, partition: int, first: int, end: int) -> Undecodable | None:
-    """Return the first of what nobody can unpack from an offset on, in what a broker has of it at once.
+def read_pairs(
+    settings: Settings,
+    topic: str,
+    partition: int,
+    bounds: tuple[int, int],
+    *,
+    waits: Callable[[int], None],
+    progress: Callable[[int, int], None],
+    passed_over: PassedOver,
+) -> Iterator[Sequence[BatchPairs]]:
+    """Give committed keys and values of a partition, all up to its end, batch by batch; otherwise as `read_log`.
 
-    None where all of that can be, or no answer comes. Not for a thread with a running loop.
+    waits: told again and again of the offset at which an open transaction holds back what follows.
     """
-    damage: list[Undecodable] = []
-    unpacker = LogUnpacker(topic, settings.max_batch_bytes, READ_UNCOMMITTED, lambda _, lost: damage.append(lost))
-    with TopicFetcher(settings, topic, READ_UNCOMMITTED) as fetcher:
-        reached = first
-        for _ in range(_LOOKS):  # a wrong checksum is believed when it comes again
-            for fetched in fetcher.fetch({partition: reached}, _LOOK_SECONDS):
-                if not fetched.code:
-                    _, reached = unpacker.unpack(fetched, end)
-            if damage or reached >= end:
-                break
-    return damage[0] if damage else None
+    unpacker = PairsUnpacker(topic, settings.max_batch_bytes, READ_COMMITTED, passed_over)
+    with TopicFetcher(settings, topic, READ_COMMITTED) as fetcher:
+        reading = _Reading(settings, topic, {partition: bounds}, fetcher, progress)
+        for fetched in reading.fetches():
+            batches, behind = unpacker.unpack(fetched, bounds[1])
+            if batches:
+                yield batches
+            reading.reach(fetched, behind)
+            if reading.is_held_back(fetched):
+                reading.last_answer = time.monotonic()
+                waits(behind)
+
+
+class _Reading:
+    """How far ranges of a topic are read.
+
+    progress: told how many of how many offsets lie behind; last_answer: when something came last, steady clock.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        topic: str,
+        ranges: Ranges,
+        fetcher: TopicFetcher,
+        progress: Callable[[int, int], None],
+    ) -> None:
+        self._settings, self._topic, self._ranges = settings, topic, ranges
+        self._fetcher, self._progress = fetcher, progress
+        self._reached = {number: first for number, (first, end) in ranges.items() if end > first}
+        self._left = set(self._reached)
+        self._total = sum(ranges[number][1] - first for number, first in self._reached.items())
+        self._refused = 0
+        self.last_answer = time.monotonic()
+
+    def fetches(self) -> Iterator[PartitionFetch]:
+        """Give what brokers have, until all is reached; raises TurnsignalError when they fall silent."""
+        self.last_answer = time.monotonic()
+        while self._left:
+            patience = self.last_answer + SILENCE_SECONDS - time.monotonic()
+            places = {number: self._reached[number] for number in self._left}
+            if patience <= 0:
+                raise _silence(self._topic, places, self._refused)
+            for fetched in self._fetcher.fetch(places, patience):
+                number = fetched.partition
+                if number not in self._left or fetched.offset != self._reached[number]:
+                    continue  # asked of two brokers, as it went from one to the other
+                if fetched.code:
+                    self._refused = fetched.code
+                    self.reach(fetched, _after_refusal(self._settings, self._topic, fetched))
+                else:
+                    yield fetched
+            self.report()
+
+    def reach(self, fetched: PartitionFetch, behind: int) -> None:
+        """Take in that a partition is read up to an offset."""
+        number, end = fetched.partition, self._ranges[fetched.partition][1]
+        if behind > fetched.offset:
+            self.last_answer, self._refused = time.monotonic(), 0
+        self._reached[number] = min(behind, end)
+        if behind >= end:
+            self._left.discard(number)
+
+    def is_held_back(self, fetched: PartitionFetch) -> bool:
+        """Say whether an open transaction hides the rest from who reads committed records."""
+        return fetched.stable <= self._reached[fetched.partition] < self._ranges[fetched.partition][1] <= fetched.end
+
+    def leave(self, fetched: PartitionFetch) -> None:
+        """Read no more of a partition."""
+        self.reach(fetched, self._ranges[fetched.partition][1])
+
+    def report(self) -> None:
+        """Tell how many offsets lie behind."""
+        behind = sum(at - self._ranges[number][0] for number, at in self._reached.items())
+        self._progress(min(self._total, behind), self._total)
 
 
 def _after_refusal(settings: Settings, topic: str, fetched: PartitionFetch) -> int:

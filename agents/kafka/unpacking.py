@@ -27,7 +27,7 @@ from aiokafka.errors import CorruptRecordException
 from aiokafka.record.legacy_records import LegacyRecordBatch
 from aiokafka.record.util import calc_crc32c
 
-from turnsignal.agents.kafka.records import read_number, read_record
+from turnsignal.agents.kafka.records import Pair, read_number, read_pairs, read_record
 from turnsignal.stream.records.wire import Undecodable
 
 AT_ONCE = 4  #: times the bytes of the largest batch are handed on in one fetch, or wait, at most
@@ -36,11 +36,11 @@ OVERHEAD = 200  #: bytes that a record takes in memory beside its key and value
 _HEADER = struct.Struct(">qiibIhiqqqhii")  # see RecordBatch in Kafka's documentation
 _CHECKED = 21  # from here on the checksum covers a batch
 _LENGTH, _AFTER_LENGTH, _MAGIC = 8, 12, 16
-_INT = struct.Struct(">i")
+_INT, _LONG = struct.Struct(">i"), struct.Struct(">q")
+_MARKER = 100  # bytes that the end of a transaction has at most; it has 78
 _CODEC, _APPEND_TIME, _TRANSACTIONAL, _CONTROL = 7, 8, 16, 32
 _CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 _GZIP = 31  # zlib's number for it
-_ABORT = b"\0\0\0\0"  # key of a marker: version 0, type 0
 _XERIAL = b"\x82SNAPPY\x00"  # begins the blocks in which Java writes snappy
 _XERIAL_HEADER = 16
 _LEGACY_VALUES = {0: 18, 1: 26}  # magic → where the key of a message of an old format begins
@@ -59,6 +59,17 @@ class Fetched(NamedTuple):
     headers: bytes = b""
 
 
+class BatchPairs(NamedTuple):
+    """The records of a batch, or of a part of one, as who reads millions takes them.
+
+    offset: of the last one; pairs: key and value of each; headers: of those that have some, with their offsets.
+    """
+
+    offset: int
+    pairs: list[Pair]
+    headers: list[tuple[int, bytes]]
+
+
 class EnoughError(Exception):
     """What follows is fetched again: there was enough for now, or it may have been hurt on its way."""
 
@@ -66,13 +77,15 @@ class EnoughError(Exception):
 class Bounds:
     """What a consumer may unpack.
 
-    limit: bytes of a batch, unpacked; headers: whether they are handed on; left: bytes that may still be handed on in
-    this fetch; suspects: batches with a wrong checksum that were seen once, as (offset, checksum).
+    limit: bytes of a batch, unpacked; headers: whether they are handed on; paired: whether records come as
+    `BatchPairs`; left: bytes that may still be handed on in this fetch; suspects: batches with a wrong checksum that
+    were seen once, as (offset, checksum).
     """
 
-    def __init__(self, limit: int, *, headers: bool = False) -> None:
+    def __init__(self, limit: int, *, headers: bool = False, paired: bool = False) -> None:
         self.limit = limit
         self.headers = headers
+        self.paired = paired
         self.left = limit
         self.suspects: set[tuple[int, int]] = set()
 
@@ -95,6 +108,16 @@ class BoundedRecords(fetcher.PartitionRecords):
     def _unpack_records(self) -> Iterator[Any]:
         with suppress(EnoughError):  # the position stands behind what was handed on
             yield from super()._unpack_records()
+
+    def _contains_abort_marker(self, marker: Any) -> bool:
+        """Say that a marker ends a transaction that was aborted, where its producer has one: the broker says which do.
+
+        What stands in it is not asked: one that rotted to a commit would hide all that its producer wrote after.
+        """
+        if self._aborted_producers and marker.producer_id not in self._aborted_producers and not marker.is_whole():
+            self.next_fetch_offset = marker.next_offset
+            raise EnoughError  # whose it is may have rotted: of what follows, the broker says again what was aborted
+        return True
 
     def _consumer_record(self, _tp: Any, record: Any) -> Any:
         self.bounds.left -= len(record.key or b"") + len(record.value or b"") + OVERHEAD
@@ -149,20 +172,21 @@ class Batch:
         header = _HEADER.unpack_from(data, start)
         self.base_offset: int = header[0]
         self._crc: int = header[4]
+        self._found: int = header[4]
         self._attributes: int = header[5]
-        self._last: int = header[0] + max(header[6], 0)
+        self._last: int = self._bounded(header[0] + max(header[6], 0))
         self._first_time: int = header[7]
         self._last_time: int = header[8]
         self.producer_id: int = header[9]
         self._count: int = header[12]
         self.next_offset = self._last + 1
         self.is_transactional = bool(header[5] & _TRANSACTIONAL)
-        self.is_control_batch = bool(header[5] & _CONTROL)
+        # Records that rotted to a marker would be passed over in silence.
+        self.is_control_batch = bool(header[5] & _CONTROL) and (end - start <= _MARKER or self.is_whole())
 
     def __iter__(self) -> Iterator[Any]:
-        crc = calc_crc32c(memoryview(self._data)[self._start + _CHECKED : self._end])
-        if crc != self._crc:
-            yield self._doubt(crc)
+        if not self.is_whole():
+            yield self._doubt()
             return
         if not self._count:
             return  # compaction leaves it to remember its producer
@@ -179,28 +203,30 @@ class Batch:
                 yield self._give_up(self.base_offset, str(error))
                 return
             at, end = 0, len(data)
-        yield from self._read(data, at, end)
+        yield from self._pair(data, at, end) if self._bounds.paired else self._read(data, at, end)
 
-    def __next__(self) -> Any:
-        """Return the one record of a control batch, which is all that aiokafka asks of it.
+    def is_whole(self) -> bool:
+        """Say whether the checksum is right; librdkafka's mock writes none into markers."""
+        self._found = calc_crc32c(memoryview(self._data)[self._start + _CHECKED : self._end])
+        return bool(self._found == self._crc)
 
-        The broker writes it, librdkafka's mock without a checksum. One that cannot be read ends its transaction like
-        any other: taken for an abort, it hides nothing that comes after.
-        """
-        marker = next(self._read(self._data, self._start + _HEADER.size, self._end), None)
-        if marker is None or marker.key is None or len(marker.key) < len(_ABORT):
-            return Fetched(self._last, _ABORT, None, self._last_time)
-        return marker
+    def _bounded(self, last: int) -> int:
+        """Return the last offset; where the next batch begins before it, it has rotted, and would hide that one."""
+        if self._end + _LONG.size > len(self._data):
+            return last
+        following: int = _LONG.unpack_from(self._data, self._end)[0]
+        return following - 1 if self.base_offset < following <= last else last
 
-    def _doubt(self, crc: int) -> Undecodable:
-        seen, suspects = (self.base_offset, crc), self._bounds.suspects
+    def _doubt(self) -> Undecodable:
+        seen, suspects = (self.base_offset, self._found), self._bounds.suspects
         if seen not in suspects:
             if len(suspects) >= _SUSPECTS:
                 suspects.clear()
             suspects.add(seen)
             raise EnoughError
         suspects.discard(seen)
-        return self._give_up(self.base_offset, f"expected a batch with the checksum {self._crc:08x}, got {crc:08x}")
+        why = f"expected a batch with the checksum {self._crc:08x}, got {self._found:08x}"
+        return self._give_up(self.base_offset, why)
 
     def _read(self, data: bytes, at: int, end: int) -> Iterator[Any]:
         """Read the records one by one; where one ends says its length, so that one that is broken hides no other."""
@@ -235,9 +261,28 @@ class Batch:
                 yield _new(Fetched, (offset, key, value, time, data[behind:stop] if wants_headers else b""))
             at = stop
 
+    def _pair(self, data: bytes, at: int, end: int) -> Iterator[Any]:
+        """Read all records at once; one by one where something is wrong with one of them."""
+        if self._bounds.left <= 0:
+            raise EnoughError
+        base = self.base_offset
+        try:
+            pairs, headers = read_pairs(data, at, end, self._count, self._last - base)
+        except (ValueError, IndexError):
+            for record in self._read(data, at, end):
+                yield as_pairs(record) if isinstance(record, Fetched) else record
+        else:
+            yield BatchPairs(self._last, pairs, [(base + place, content) for place, content in headers])
+        self._bounds.left -= end - at + OVERHEAD * self._count
+
     def _give_up(self, first: int, why: str) -> Undecodable:
         """Return what stands for all records from `first` on."""
         return Undecodable(self._last, min(first, self._last), self._last_time, why)
+
+
+def as_pairs(record: Fetched) -> BatchPairs:
+    """Return one record as a batch of its own."""
+    return BatchPairs(record.offset, [(record.key, record.value)], [(record.offset, record.headers)])
 
 
 class LegacyBatch:

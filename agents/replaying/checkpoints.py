@@ -107,7 +107,7 @@ def _digest_code() -> str:
 
     The version of the package would not do: whoever works from a clone changes the code more often.
     """
-    files = sorted(path for path in _CODE.rglob("*") if path.suffix in {".py", ".toml"})
+    files = sorted(path for path in _CODE.rglob("*") if path.suffix in {".py", ".toml"} and path.is_file())
     return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
 

@@ -57,7 +57,12 @@ def mark_file(path: Path) -> dict[str, Any]:
 
 def _fits(path: Path, mark: Mapping[str, Any] | None) -> bool:
     """Say whether a file is the one with a mark, as far as that is known; it may have grown since, as logs do."""
-    return mark is None or (path.stat().st_size >= mark["bytes"] and _beginning(path, mark["bytes"]) == mark["begins"])
+    if mark is None:
+        return True
+    try:
+        return path.stat().st_size >= mark["bytes"] and _beginning(path, mark["bytes"]) == mark["begins"]
+    except OSError:
+        return True  # who reads it says why that fails
 
 
 def _beginning(path: Path, size: int) -> str:

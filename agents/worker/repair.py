@@ -19,10 +19,7 @@ from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.checkpoints import Checkpoint, checkpoint_record
 from turnsignal.agents.worker.positions import Position, encode_commit_metadata, read_positions
 from turnsignal.agents.worker.restore import (
-    DamageError,
-    RestoredChangelog,
     restore_changelog,
-    restore_past_damage,
 )
 from turnsignal.agents.worker.rewriting import (
     StateRecord,
@@ -132,7 +129,8 @@ def drop_unreadable(settings: Settings, app: str, *, damaged: bool = True, newer
     to_rewrite: dict[int, tuple[dict[bytes, bytes], Checkpoint | None]] = {}
     for number in topics[changelog].partitions:  # all are read before anything is written
         store: dict[bytes, bytes] = {}
-        restored, lost = _read_state(settings, changelog, number, store)
+        lost: list[Undecodable] = []
+        restored = restore_changelog(settings, changelog, number, store, passed_over=lost.append)
         unreadable = find_unreadable(app, store)
         gone = {*(unreadable.damaged if damaged else ()), *(unreadable.newer if newer else ())}
         for wrong, drops, left in (
@@ -158,20 +156,6 @@ def drop_unreadable(settings: Settings, app: str, *, damaged: bool = True, newer
                 rewrite_partition(settings, changelog, number, left_over, checkpoint)
     write_records(make_producer(settings), changelog, tombstones, "tombstones")
     return all_of_it
-
-
-def _read_state(
-    settings: Settings, changelog: str, partition: int, store: dict[bytes, bytes]
-) -> tuple[RestoredChangelog, list[Undecodable]]:
-    """Read a partition's state into a store; return what was read, and what nobody can unpack of it."""
-    try:
-        return restore_changelog(settings, changelog, partition, store), []
-    except DamageError:
-        store.clear()
-        return restore_past_damage(settings, changelog, partition, store)
-    except KafkaException as error:
-        msg = f"expected to read {changelog}-{partition}, got: {error.args[0].str()}"
-        raise TurnsignalError(msg) from None
 
 
 def changelog_of(settings: Settings, app: str) -> str:

@@ -242,25 +242,51 @@ def test_a_batch_of_state_that_nobody_can_unpack_is_refused_at_once_and_may_be_d
     assert run(fresh_topics, command) == "Every entry of the state reads as one.\n"
 
 
+def rot(broker: Broker, changelog: str, number: int) -> None:
+    """Change a bit of what a batch of partition 2 of a changelog holds; number: of the batch, markers count, too."""
+    if not isinstance(broker, ProcessBroker):
+        pytest.skip(f"this session runs on {broker.kind}, whose disk is not ours")
+    (segment,) = (broker.directory / "data" / f"{changelog}-2").glob("*.log")
+    written, at = segment.read_bytes(), 0
+    for _ in range(number):
+        at += 12 + int.from_bytes(written[at + 8 : at + 12])
+    at += 66  # behind the header
+    with segment.open("r+b") as file:  # the file itself, as a broker keeps it open
+        file.seek(at)
+        file.write(bytes((written[at] ^ 1,)))
+
+
 def test_a_batch_of_state_that_rotted_on_the_disk_is_refused_at_once_and_may_be_dropped(
     broker: Broker, fresh_topics: Settings
 ) -> None:
-    if not isinstance(broker, ProcessBroker):
-        pytest.skip(f"this session runs on {broker.kind}, whose disk is not ours")
     good, changelog = Conversation().snapshot(), topic_names(fresh_topics.prefix)["conversations_changelog"]
     for key in (b"before", b"rotten", b"behind"):
         keep_state(fresh_topics, 2, {key: good})
-    (segment,) = (broker.directory / "data" / f"{changelog}-2").glob("*.log")
-    written = segment.read_bytes()
-    with segment.open("r+b") as file:  # the file itself, as a broker keeps it open
-        file.seek(written.index(b"rotten"))
-        file.write(b"R")
+    rot(broker, changelog, 2)
     with pytest.raises(SchemaError, match=r"-2, offsets \d+ to \d+: expected a batch with the checksum "):
         taking_over(fresh_topics).run(range(4), {})
     command = "topics repair score --drop-unreadable"
     assert run(fresh_topics, command).startswith("partition 2: dropped offsets")
     assert sorted(taking_over(fresh_topics).run(range(4), {})[2].processor.store) == [b"before", b"behind"]
     assert run(fresh_topics, command) == "Every entry of the state reads as one.\n"
+
+
+@pytest.mark.parametrize("number", [2, 3], ids=["its records", "its marker"])
+def test_what_rotted_of_a_transaction_that_was_aborted_is_nobodys_loss(
+    broker: Broker, fresh_topics: Settings, number: int
+) -> None:
+    good, changelog = Conversation().snapshot(), topic_names(fresh_topics.prefix)["conversations_changelog"]
+    writer = make_writer(fresh_topics, 2)
+    writer.write([], {b"before": good})
+    writer.commit([], None)
+    writer.write([], {b"never committed": good})
+    writer._producer.flush(10)  # or there would be nothing on the disk
+    writer.abort()
+    writer.write([], {b"behind": good})
+    writer.commit([], None)
+    rot(broker, changelog, number)
+    assert sorted(taking_over(fresh_topics).run(range(4), {})[2].processor.store) == [b"before", b"behind"]
+    assert run(fresh_topics, "topics repair score --drop-unreadable") == "Every entry of the state reads as one.\n"
 
 
 @pytest.mark.parametrize("damaged", [False, True])

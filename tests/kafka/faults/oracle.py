@@ -15,9 +15,9 @@ import orjson
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from tests.observed import by_scorer
+from turnsignal.agents.kafka.logs import find_log
 from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.settings import Settings
-from turnsignal.agents.worker.restore import log_ends
 from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.pipeline.scoring import policy_of
@@ -234,7 +234,7 @@ def read_topic(settings: Settings, topic: str) -> dict[int, list[Kept]]:
     consumer = Consumer(options)
     try:
         found: dict[int, list[Kept]] = {number: [] for number in _numbers(consumer, topic)}
-        high = {n: log_ends(settings.confluent(), TopicPartition(topic, n), 30)[1] for n in found}
+        high = {number: end for number, (_, end) in find_log(settings, topic).items()}
         consumer.assign([TopicPartition(topic, number, 0) for number in found])
         open_ends = set(found)
         while open_ends:
