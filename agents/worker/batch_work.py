@@ -130,7 +130,7 @@ class BatchWork:
             self._write(attempt)
             work = self._commit(attempt)
         else:
-            self._finish(task)
+            self._finish(attempt)
             return
         under_way = asyncio.get_running_loop().create_task(self._end_over_errors(work, attempt))
         self._tasks.add(under_way)
@@ -141,7 +141,7 @@ class BatchWork:
             await work
         except Exception as error:
             end_over(error, f"committing {attempt.batch.describe()}")
-        self._finish(attempt.task)
+        self._finish(attempt)
 
     async def _work_later(self, attempt: BatchAttempt) -> None:
         """Work a batch through once no partition needs to be alone."""
@@ -359,8 +359,9 @@ class BatchWork:
     def _locate_unreadable(self, task: PartitionTask, error: SchemaError) -> Exception:
         return locate_unreadable(self.spec.name, self.spec.changelog, task.number, task.processor.store, error)
 
-    def _finish(self, task: PartitionTask) -> None:
+    def _finish(self, attempt: BatchAttempt) -> None:
         """Release a partition for its next batch; a small one waits, so that a commit is worth its cost."""
+        task = attempt.task
         self.inflight -= 1
         if not self.inflight:
             self._idle.set()
@@ -368,10 +369,10 @@ class BatchWork:
             self._pauses[task.number] = asyncio.get_running_loop().call_later(seconds, self._end_pause, task.number)
         else:
             least = max(self.spec.gathering, _PAUSE if self.exactly_once else 0.0)
-            interval = self.settings.commit_interval
-            if self.spec.deferral is None:  # else calls wait for the commit that names them, and others for the calls
-                interval = share_interval(interval, self.buffer.at_work)
-            self.buffer.done(task.number, max(interval, least))
+            # Calls wait for the commit that names them, and others for the calls: nobody shares then.
+            at_work = self.buffer.at_work if self.spec.deferral is None else 1
+            left = left_to_gather(self.settings.commit_interval, at_work, time.monotonic() - attempt.began)
+            self.buffer.done(task.number, max(left, least))
 
     def _pause_for(self, task: PartitionTask) -> float:
         """Return for how many seconds a partition gets no batch at all, as something is wrong with its last ones."""
@@ -407,10 +408,12 @@ class BatchWork:
         self.metrics.observe("transaction_duration_seconds", [time.monotonic() - started])
 
 
-def share_interval(interval: float, at_work: int) -> float:
-    """Return for how many seconds records of a partition gather before its next commit.
+def left_to_gather(interval: float, at_work: int, gathered: float) -> float:
+    """Return for how many seconds more records of a partition gather before its next batch begins.
 
     interval: that of a worker with one partition; at_work: how many partitions have something to do. Each commits by
-    itself, and a commit costs the same however small it is, so they share the interval.
+    itself, and a commit costs the same however small it is, so they share the interval. gathered: seconds since its
+    last batch began: what a broker takes for a commit belongs to the interval, so that a slow one makes nobody wait
+    twice, and commits are as many on every machine.
     """
-    return max(interval, min(interval * at_work, _LONGEST))
+    return max(0.0, max(interval, min(interval * at_work, _LONGEST)) - gathered)

@@ -17,7 +17,7 @@ from turnsignal.agents.score import make_spec as make_score_spec
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.watch import make_spec as make_watch_spec
 from turnsignal.agents.worker.batch_attempt import BatchAttempt
-from turnsignal.agents.worker.batch_work import BatchWork, share_interval
+from turnsignal.agents.worker.batch_work import BatchWork, left_to_gather
 from turnsignal.agents.worker.batches import PartitionBatch, RecordBuffer
 from turnsignal.agents.worker.bisection import Bisection
 from turnsignal.agents.worker.partition_task import AppSpec, PartitionTask
@@ -102,11 +102,22 @@ def test_a_key_that_stands_where_nobody_looks_for_it_is_told_of_as_its_topic_is(
 
 
 @pytest.mark.parametrize(
-    ("interval", "at_work", "seconds"),
-    [(0.02, 1, 0.02), (0.02, 4, 0.08), (0.02, 100, 0.5), (0.02, 0, 0.02), (2.0, 4, 2.0), (0.0, 4, 0.0)],
+    ("interval", "at_work", "gathered", "seconds"),
+    [
+        (0.02, 1, 0.0, 0.02),
+        (0.02, 4, 0.0, 0.08),
+        (0.02, 100, 0.0, 0.5),
+        (0.02, 0, 0.0, 0.02),
+        (2.0, 4, 0.0, 2.0),
+        (0.0, 4, 0.0, 0.0),
+        (0.02, 4, 0.05, 0.03),  # the commit took most of it
+        (0.02, 4, 0.2, 0.0),
+    ],
 )
-def test_partitions_at_work_share_the_commit_interval(interval: float, at_work: int, seconds: float) -> None:
-    assert share_interval(interval, at_work) == pytest.approx(seconds)
+def test_partitions_at_work_share_the_commit_interval(
+    interval: float, at_work: int, gathered: float, seconds: float
+) -> None:
+    assert left_to_gather(interval, at_work, gathered) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(
