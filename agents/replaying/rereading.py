@@ -60,7 +60,7 @@ def _fits(path: Path, mark: Mapping[str, Any] | None) -> bool:
     if mark is None:
         return True
     try:
-        return path.stat().st_size >= mark["bytes"] and _beginning(path, mark["bytes"]) == mark["begins"]
+        return bool(path.stat().st_size >= mark["bytes"] and _beginning(path, mark["bytes"]) == mark["begins"])
     except OSError:
         return True  # who reads it says why that fails
 
