@@ -69,7 +69,7 @@ class Settings(ConnectionSettings, NotifySettings):
     )
     #: Between two commits of a worker in whose partitions few records wait: the broker pays for each, however small.
     commit_interval: Annotated[DurationOrZero, Field(le=10)] = Field(
-        default=0.025, description="a duration up to 10s, such as 25ms, or 0: how long records gather between commits"
+        default=0.032, description="a duration up to 10s, such as 32ms, or 0: how long records gather between commits"
     )
     #: As it lies unpacked in memory; a larger one is a dead letter. Four times as much may wait to be worked on.
     max_batch_bytes: Annotated[int, Field(ge=4_000_000, le=1 << 30)] = Field(

@@ -215,7 +215,7 @@ def test_a_producer_partitions_as_java_does_and_writes_transactions_when_given_a
 
 
 def test_records_gather_between_commits_for_as_long_as_the_setting_says() -> None:
-    assert Settings.from_env(BROKERS).commit_interval == 0.025
+    assert Settings.from_env(BROKERS).commit_interval == 0.032
     assert Settings.from_env(BROKERS | {"TURNSIGNAL_COMMIT_INTERVAL": "0"}).commit_interval == 0
     assert Settings.from_env(BROKERS | {"TURNSIGNAL_COMMIT_INTERVAL": "250ms"}).commit_interval == 0.25
     assert refusal(commit_interval="1h").startswith("TURNSIGNAL_COMMIT_INTERVAL: expected a duration up to 10s")
