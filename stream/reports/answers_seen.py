@@ -16,6 +16,7 @@ from turnsignal.stream.follow_ups.small_talk import is_reply, is_small_talk, suf
 from turnsignal.stream.formats.completeness import FIRST_PLAUSIBLE
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
+from turnsignal.stream.reports.asked_again import figures_of_asking
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
 from turnsignal.stream.reports.logged_otherwise import figures_of_log, is_rough
 from turnsignal.stream.reports.question_language import match_languages
@@ -31,6 +32,7 @@ from turnsignal.stream.statistics.directions import (
     FOLLOWED,
     IN_PARTS,
     LEFTOVERS,
+    ONLY_ASKS,
     ROUNDED,
     SAME_LANGUAGE,
     VOTE,
@@ -125,7 +127,12 @@ class SeenAnswers:
     def means(self) -> dict[str, float]:
         """Return the mean of each figure that any answer has, once all turns are taken in."""
         self.count()
-        return {figure: total / n for figure, (n, total) in self._sums.items()}
+        means = {figure: total / n for figure, (n, total) in self._sums.items()}
+        if ONLY_ASKS in means:
+            means[ONLY_ASKS] = float(means[ONLY_ASKS] == 1)
+            if not means.get(FOLLOWED):
+                del means[ONLY_ASKS]  # nobody could reply to the single questions of a test
+        return means
 
 
 class AnswersSeen:
@@ -182,6 +189,8 @@ class AnswersSeen:
                 figures[ELSEWHERE] = turn.conversation_id in self._elsewhere and not given
         elif not is_asked:
             seen.unasked.add(turn.turn_id)
+        wants_answer = ASKS_BACK in figures
+        figures |= figures_of_asking(kept, len(kept), turn.text[-_READ:], back=back, wants_answer=wants_answer)
         if given:
             figures[DOCUMENTS] = DOCUMENTS_GIVEN.fraction(given)
         if turn.vote is not None:

@@ -22,6 +22,7 @@ from turnsignal.stream.pipeline.scoring import Scored
 from turnsignal.stream.records.scores import Unscored
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
+from turnsignal.stream.reports.asked_again import figures_of_asking
 from turnsignal.stream.reports.closing_habits import closing_question
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
 from turnsignal.stream.reports.logged_otherwise import figures_of_log, is_rough
@@ -31,6 +32,7 @@ from turnsignal.stream.reports.worst import WorstExchange
 from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
+    ASKS_AGAIN,
     ASKS_BACK,
     BEFORE_ASKED,
     BEGUN_BEHIND,
@@ -49,6 +51,7 @@ from turnsignal.stream.statistics.directions import (
     IN_PARTS,
     INVITES,
     LEFTOVERS,
+    ONLY_ASKS,
     PERSON,
     RECALLED,
     REFORMATTED,
@@ -111,7 +114,7 @@ class HeldAnswer(NamedTuple):
 
     def greeting(self) -> "HeldAnswer":
         """Return this answer as one that answers nobody."""
-        return self if self.run.failed else self._without(FAILED, WITH_DOCUMENTS)
+        return self if self.run.failed else self._without(FAILED, WITH_DOCUMENTS, ASKS_BACK, ASKS_AGAIN, ONLY_ASKS)
 
     def in_parts(self) -> "HeldAnswer":
         """Return this answer as one that came in parts."""
@@ -179,10 +182,12 @@ class AnswerReader:
             broken = tuple([check for check, result in scored.findings if result is Result.FAIL])
         index = insertion_index(state.kept, turn.time)
         is_prompted = state.prompted_before or prompted(state.kept, index)
-        beside = self._derive(state, turn, scored, failed=failed)
+        back = not scored.cited and asks_back(turn.text)
+        beside = self._derive(state, turn, scored, failed=failed, back=back)
         beside[BEFORE_ASKED] = not is_prompted and bool(turn.retrieved)
         text = turn.text[: self._kept_whole]
         beside |= figures_of_log(turn, state.kept, index, text, self._idle, cites=bool(scored.cited))
+        beside |= figures_of_asking(state.kept, index, text, back=back, wants_answer=ASKS_BACK in beside)
         if WITH_DOCUMENTS in beside:
             beside[ELSEWHERE] = elsewhere and not turn.retrieved
         messages = _first_messages(state)
@@ -208,12 +213,11 @@ class AnswerReader:
             scored.cited,
         )
 
-    def _derive(self, state: Conversation, turn: Turn, scored: Scored, *, failed: bool) -> dict[str, float]:
-        """Return the figures of an answer that no scorer gives."""
+    def _derive(self, state: Conversation, turn: Turn, scored: Scored, *, failed: bool, back: bool) -> dict[str, float]:
+        """Return the figures of an answer that no scorer gives; back: it only asks something back."""
         figures: dict[str, float] = {IN_PARTS: 0.0, LEFTOVERS: has_leftovers(turn.text)}
         answer, end = "" if turn.retrieved else turn.text, turn.text[-TAIL:]
         wants_answer = not is_small_talk(state.kept, self._suite.follow_up_rules, answer)
-        back = not scored.cited and asks_back(turn.text)
         if failed or wants_answer:
             figures |= dict.fromkeys((FOLLOWED, THANKED, COMPLAINED, REFORMATTED, PERSON), 0.0)
             figures[FAILED] = failed

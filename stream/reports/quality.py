@@ -46,6 +46,7 @@ from turnsignal.stream.reports.unattributed import Unattributed
 from turnsignal.stream.statistics.closing_habit import REPLIES
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
+    ASKS_AGAIN,
     ASKS_BACK,
     CHECKS_APPLIED,
     CITATIONS,
@@ -56,6 +57,7 @@ from turnsignal.stream.statistics.directions import (
     IN_PARTS,
     LEFTOVERS,
     OF_THE_RECORD,
+    ONLY_ASKS,
     QUESTIONS,
     SAME_LANGUAGE,
     UNANSWERED_OF_ALL,
@@ -83,6 +85,8 @@ DERIVED = (
         SAME_LANGUAGE,
         LEFTOVERS,
         ASKS_BACK,
+        ASKS_AGAIN,
+        ONLY_ASKS,
     ),
     *REPLIES,
     ANSWER_SECONDS,
@@ -116,6 +120,7 @@ class Quality:
             for name in covered
         )
         self._questions, self._asked = map(self.figures.index, (QUESTIONS, FAILED))
+        self._asks_back, self._only_asks = map(self.figures.index, (ASKS_BACK, ONLY_ASKS))
         self._free = self.figures.index(CLARIFICATION_FREE) if CLARIFICATION_FREE in self.figures else None
         ranking = next((name for name in ranked_figures(scorers) if name in scorers and name != WASTED), None)
         self._ranks = None if ranking is None else self.figures.index(ranking)
@@ -140,9 +145,14 @@ class Quality:
             for coverage, scored, among in self._covered:
                 could = values[2 * among] or values[-1]  # rows alone do not tell which
                 values[2 * coverage : 2 * coverage + 2] = array("d", (could, min(values[2 * scored], could)))
+            at = 2 * self._only_asks
+            answers, asking = values[at : at + 2]
+            if answers:
+                values[at : at + 2] = array("d", (1.0, asking == answers))
             if asked := values[2 * self._asked]:
-                at = 2 * self._questions
-                values[at : at + 2] = array("d", (1.0, QUESTIONS_ASKED.fraction(asked)))
+                at, back = 2 * self._questions, values[2 * self._asks_back + 1]
+                # What is asked back, and what is replied to that, are of one question.
+                values[at : at + 2] = array("d", (1.0, QUESTIONS_ASKED.fraction(asked - back)))
         known = self._unattributed.update(went)
         if known is not None:
             self._add(known)

@@ -17,6 +17,7 @@ from turnsignal.stream.records.scores import (
 )
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
+    ASKS_AGAIN,
     ASKS_BACK,
     CITATIONS,
     CITES_ALL,
@@ -27,6 +28,7 @@ from turnsignal.stream.statistics.directions import (
     IN_PARTS,
     LEFTOVERS,
     NO_ANSWER,
+    ONLY_ASKS,
     RISE,
     SAME_DOCUMENTS,
     SAME_FIRST,
@@ -99,6 +101,16 @@ THEMES = (
         "fails to answer more often",
         "fails to answer less often",
         rests_on="by the words of its answers, and by that alone",
+    ),
+    Theme(
+        (ONLY_ASKS,),
+        "asks something back and never answers in more conversations",
+        "asks something back and never answers in fewer conversations",
+    ),
+    Theme(
+        (ASKS_AGAIN,),
+        "asks the same again more often, though its user replied",
+        "asks the same again less often, though its user replied",
     ),
     Theme(
         (SAME_LANGUAGE,),

@@ -74,6 +74,8 @@ NO_ANSWER = "no_answer"
 FAILED = "failed"  #: of an answer: 1 when it is empty, an error or a refusal
 LEFTOVERS = "answers_with_leftovers"  #: share of answers that show tags or tokens of a model, or a template's variables
 ASKS_BACK = "asks_back"  #: share of answers that only ask something back, before they answer
+ASKS_AGAIN = "asks_back_again"  #: share of answers that ask the same in the same words as before their user's reply
+ONLY_ASKS = "only_asks_back"  #: share of conversations in which all answers only ask something back, so that none came
 #: share of conversations whose first answer has less than half the characters of the release before's middle one
 SHORT_FIRST = "short_first_answers"
 SAME_FIRST = "same_first_answers"  #: share of them whose text many others get, too, whatever its words are
@@ -117,6 +119,8 @@ DIRECTIONS = {
     CITATIONS: NEITHER,
     IN_PARTS: NEITHER,
     ASKS_BACK: NEITHER,
+    ASKS_AGAIN: (WORSE, CHANGED),
+    ONLY_ASKS: (WORSE, CHANGED),  # where they ask less, users say what they think of the answers
     WITH_DOCUMENTS: (CHANGED, WORSE),  # fewer answers to thanks have none, too
     SHORT_FIRST: NEITHER,
     SAME_FIRST: NEITHER,
@@ -154,6 +158,8 @@ LEAST = {
     CITES_ALL: 0.03,
     IN_PARTS: 0.03,
     ASKS_BACK: 0.03,
+    ASKS_AGAIN: 0.05,  # who mistypes a number is asked for it again
+    ONLY_ASKS: 0.2,  # some users leave at any question
     SHORT_FIRST: 0.03,
     SAME_FIRST: 0.03,
     CITES_TOP: 0.03,
@@ -169,6 +175,8 @@ GUARDS = {
     NO_ANSWER: RISE,
     FAILED: RISE,
     LEFTOVERS: RISE,
+    ASKS_AGAIN: RISE,
+    ONLY_ASKS: RISE,
     "uncited": RISE,
     DANGLING: RISE,
     CITED: FALL,
@@ -207,7 +215,7 @@ BY_CONVERSATION = (
     UNANSWERED_OF_ALL,
 )
 #: Figures that say whether users were helped, a family of their own (`stream.statistics.promise`).
-WHETHER_HELPED = {*BY_USERS, "unanswered", NO_ANSWER, FAILED}
+WHETHER_HELPED = {*BY_USERS, "unanswered", NO_ANSWER, FAILED, ONLY_ASKS}
 
 
 def coverage_name(scorer: str) -> str:

@@ -13,6 +13,7 @@ from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     ASKED_TWICE,
+    ASKS_AGAIN,
     ASKS_BACK,
     BEFORE_ASKED,
     BEGUN_BEHIND,
@@ -37,6 +38,7 @@ from turnsignal.stream.statistics.directions import (
     MASKED,
     NAMED,
     OF_FOLLOW_UPS,
+    ONLY_ASKS,
     PERSON,
     RECALLED,
     REFORMATTED,
@@ -136,7 +138,7 @@ def record_changes(
         put_last(deltas, beside, known.ranked),
         _cites_earlier(beside),
         _resumed(beside, known.clarified),
-        _unthanked(beside, known.clarified, known.length) if known.unthanked and apart is None else None,
+        _unthanked(deltas, beside, known.clarified, known.length) if known.unthanked and apart is None else None,
         _unlogged(deltas, beside),
         *other_questions(deltas, known.words, known.expected, known.ranked, is_hidden=unread is not None),
         _around(deltas, *known.around),
@@ -310,7 +312,9 @@ def _resumed(beside: Mapping[str, Difference], clarified: float) -> RecordChange
     return RecordChange(why, most, note, by_chance=True)
 
 
-def _unthanked(beside: Mapping[str, Difference], clarified: float, length: float) -> RecordChange | None:
+def _unthanked(
+    deltas: Mapping[str, Difference], beside: Mapping[str, Difference], clarified: float, length: float
+) -> RecordChange | None:
     """Tell users who turn silent from those whose thanks a log leaves out: less content ones thank less, but do.
 
     Where answers came to say far more or less, that may be why nobody thanks: it is asked, and excuses nothing.
@@ -321,12 +325,15 @@ def _unthanked(beside: Mapping[str, Difference], clarified: float, length: float
     complaints = _change_of(COMPLAINED, beside, LEAST[THANKED])
     if complaints is not None and (complaints.value > 0) == (thanks.value < 0):
         return None  # what a log leaves out makes no answer be complained of
-    followed = beside.get(FOLLOWED)
-    if followed is not None and followed.high < thanks.value < 0:
+    followed, asks = beside.get(FOLLOWED), deltas.get(ASKS_BACK)
+    replies = 0.0 if asks is None else max(0.0, asks.value)  # who leaves still replied to what was asked back
+    if followed is not None and followed.high - replies < thanks.value < 0:
         return None  # other messages fail to come, too: users leave
     by = abs(thanks.value)
     left_out = "hardly a message thanks any more: are such messages left out of the log?"
     why = left_out if thanks.value < 0 else "hardly a message thanked before: were such messages left out of the log?"
+    if ONLY_ASKS in deltas and moved(deltas[ONLY_ASKS], RISE if thanks.value < 0 else FALL, LEAST[ONLY_ASKS]):
+        return None  # there is nothing to thank for
     if _is_far(length):
         return RecordChange(why, {}, why)
     read = dict.fromkeys((FOLLOW_UP, FOLLOW_UP_PRECISION), _OF_REPLIES * by)
@@ -347,18 +354,30 @@ def _around(deltas: Mapping[str, Difference], share: float, sentence: str) -> Re
 def _asks_back(
     deltas: Mapping[str, Difference], beside: Mapping[str, Difference], clarified: float
 ) -> RecordChange | None:
-    """Tell users who complain more from fewer replies to what the release itself asked, none of which complains."""
+    """Tell users who complain more from fewer replies to what the release itself asked, none of which complains.
+
+    It holds where an answer comes of the replies: not where most conversations never get one, nor of what is asked in
+    the same words once more. Who replies is not silent; who leaves at the question is, and was never answered.
+    """
     asks, complained = _change_of(ASKS_BACK, deltas), beside.get(COMPLAINED)
     if asks is None:
         return None
+    way = RISE if asks.value > 0 else FALL
+    again, never = (max(0.0, way * deltas[name].value) if name in deltas else 0.0 for name in (ASKS_AGAIN, ONLY_ASKS))
+    by = max(0.0, abs(asks.value) - again)
     why = f"{abs(asks.value):.0%} {more(asks)} answers ask something back first"
-    replies = _OF_REPLIES * abs(asks.value)
+    replies = _OF_REPLIES * by
     read = dict.fromkeys((FOLLOW_UP, FOLLOW_UP_PRECISION), replies * (clarified + _READ_AS_GOOD))
-    by_outcome = dict.fromkeys(_HEARD, abs(asks.value) * _ONLY_REPLIES)
+    by_outcome = dict.fromkeys(_HEARD, by * _ONLY_REPLIES)
+    for name, reply in (("silent", FALL), ("resolved", RISE)):
+        if name in deltas and deltas[name].value * way * reply < 0:
+            by_outcome[name] = never
     most = {**by_outcome, **read, CLARIFICATION_FREE: replies * clarified}
-    if complained is not None and moved(complained, RISE if asks.value > 0 else FALL, 0.0):
+    if complained is not None and moved(complained, way, 0.0):
         most = {}  # of all answers more are complained about, and who only replies does not complain
-    return RecordChange(why, {**most, WITH_DOCUMENTS: replies}, by_chance=True)
+    if way == RISE and never >= LEAST[ONLY_ASKS]:
+        most = {}  # what is asked leads to no answer
+    return RecordChange(why, {**most, WITH_DOCUMENTS: _OF_REPLIES * abs(asks.value)}, by_chance=True)
 
 
 def _says_more(

@@ -968,3 +968,51 @@ def test_a_line_that_closes_an_idle_chat_is_no_answer_to_a_question(line: str) -
     instead = [turn(f"v2-{at}", n, "assistant", line, 100 + at, version="v2") for at in range(40) for n in (30, 50)]
     (row,) = summary(*asked, *instead)["quality"]
     assert (row["figures"]["failed"]["value"], row["figures"]["unanswered"]["value"]) == (1.0, 1.0)
+
+
+ASKED, TOLD, ANSWER = "Can you share your order number?", "48213", "It comes tomorrow, between nine and noon."
+
+
+def talks(first: int, version: str, *texts: str, few: int = 0, instead: Sequence[str] = ()) -> list[bytes]:
+    """Forty conversations, of users and the assistant in turn; few of them go on otherwise behind the question."""
+    lines = []
+    for at in range(40):
+        said = ["where is my parcel", *(instead if at < few else texts)]
+        for number, text in enumerate(said):
+            role = ("user", "assistant")[number % 2]
+            lines.append(
+                turn(f"{version}-{at}", number, role, text, first + at, version=version if number % 2 else None)
+            )
+    return lines
+
+
+@pytest.mark.parametrize("texts", [(ASKED,), (ASKED, TOLD, ASKED), (ASKED, TOLD, "And your street?")])
+def test_a_release_that_asks_back_and_never_answers_is_worse(texts: tuple[str, ...]) -> None:
+    deltas, _ = recorded(*talks(0, "v1", ANSWER), *talks(100, "v2", *texts))
+    assert (deltas["only_asks_back"]["value"], deltas["only_asks_back"]["verdict"]) == (1.0, "worse")
+    assert "better" not in {delta["verdict"] for delta in deltas.values()}
+
+
+def test_a_release_that_asks_once_and_answers_is_not_worse_though_a_bare_number_is_small_talk() -> None:
+    asks_first = talks(100, "v2", ASKED, TOLD, ANSWER, few=5, instead=[ASKED])
+    deltas, _ = recorded(*talks(0, "v1", ANSWER), *asks_first)
+    assert deltas["only_asks_back"]["value"] == 0.125, "a few leave at the question"
+    assert not {"better", "worse"} & {delta["verdict"] for delta in deltas.values()}
+
+
+def test_a_release_that_asks_the_same_again_though_it_was_told_is_worse() -> None:
+    deltas, _ = recorded(
+        *talks(0, "v1", ASKED, TOLD, ANSWER), *talks(100, "v2", ASKED, TOLD, ASKED.upper(), TOLD, ANSWER)
+    )
+    assert (deltas["asks_back_again"]["verdict"], deltas["only_asks_back"]["value"]) == ("worse", 0.0)
+    (finding,) = [
+        found.sentence
+        for found in find(summary(*talks(0, "v1", ANSWER), *talks(100, "v2", ASKED, TOLD, ASKED)))
+        if "asks the same again" in found.sentence
+    ]
+    assert finding.startswith("v2 asks the same again more often, though its user replied")
+
+
+def test_what_is_asked_back_makes_no_conversation_longer() -> None:
+    row = summary(*talks(0, "v1", ASKED, "order A-99120", ANSWER))["quality"][0]
+    assert row["figures"]["questions_per_conversation"]["value"] == 1.0

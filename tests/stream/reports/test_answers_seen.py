@@ -126,3 +126,12 @@ def test_a_greeting_before_any_question_is_no_answer_without_documents() -> None
     documents = [{"doc_id": "d1"}]
     asked = turn(2, "user", QUESTION), turn(3, "assistant", "Open the settings.", retrieved=documents)
     assert seen(turn(1, "assistant", "Hi, I am Robin."), *asked).means()["answers_with_documents"] == 1.0
+
+
+def test_what_is_only_asked_back_is_known_of_users_who_reply() -> None:
+    asked = turn(1, "user", QUESTION), turn(2, "assistant", "Which order is it?")
+    assert "only_asks_back" not in seen(*asked).means(), "nobody could reply to the single questions of a test"
+    again = seen(*asked, turn(3, "user", "48213"), turn(4, "assistant", "Which order is it?")).means()
+    assert (again["only_asks_back"], again["asks_back_again"]) == (1.0, 0.5)
+    answered = seen(*asked, turn(3, "user", "48213"), turn(4, "assistant", "Open Orders, then Change.")).means()
+    assert (answered["only_asks_back"], answered["asks_back_again"]) == (0.0, 0.0)

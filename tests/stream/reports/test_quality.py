@@ -27,7 +27,7 @@ _NONE_OF_TWO = (0, 0.0, 0, 0.0)  # answers with two documents or more, and those
 _COVERED = (0, 0.0, 0, 0.0)  # filled in where conversations are added up
 _UNTOLD = (0, 0.0)  # languages of answers
 _WHOLE = (3, 0.0)  # answers in several messages
-_CLEAN = (3, 0.0, 3, 0.0)  # answers with leftovers of a model, and those that ask something back
+_CLEAN = (*(3, 0.0) * 4,)  # answers with leftovers of a model, and those that ask something back, again, and only
 _UNASKED = (0, 0.0, 0, 0.0)  # answers that ask in closing, of two kinds
 
 

@@ -434,3 +434,35 @@ def test_users_who_have_nothing_left_to_ask_do_not_make_a_fuller_answer_worse() 
     assert record_changes({"silent": delta(0.2)}, {}, Circumstances(length=1.1)) == []
     complaining = {"silent": delta(0.2), "abandoned": delta(0.2)}
     assert record_changes(complaining, {}, longer) == [], "more leave with a complaint"
+
+
+def test_that_a_release_asks_back_explains_nothing_where_no_answer_comes_of_it() -> None:
+    asks = {"asks_back": delta(0.5), "silent": delta(0.2), "resolved": delta(-0.2), "follow_up": delta(-0.2)}
+    said = verdicts(asks | {"only_asks_back": delta(0.4)})
+    assert {said[name] for name in ("only_asks_back", "silent", "resolved", "follow_up")} == {"worse"}
+    ceases = {name: delta(-change.value) for name, change in asks.items()} | {"only_asks_back": delta(-0.4)}
+    assert "worse" not in verdicts(ceases).values()
+
+
+def test_who_replies_to_what_is_asked_back_is_not_silent_and_who_leaves_at_the_question_is() -> None:
+    asks = {"asks_back": delta(0.5), "silent": delta(0.16), "resolved": delta(-0.16)}
+    assert verdicts(asks)["silent"] == verdicts(asks)["resolved"] == "worse"
+    left = verdicts(asks | {"only_asks_back": delta(0.15)})
+    assert set(left.values()) == {"changed", "too small to name"}
+    ceases = {"asks_back": delta(-0.5), "silent": delta(0.2)}
+    assert verdicts(ceases)["silent"] == "changed", "who replied before has nothing to reply to"
+
+
+def test_what_is_asked_in_the_same_words_again_explains_nothing() -> None:
+    deltas = {"asks_back": delta(0.5), "follow_up": delta(-0.2), "asks_back_again": delta(0.02)}
+    assert verdicts(deltas)["follow_up"] == "changed"
+    said = verdicts(deltas | {"asks_back_again": delta(0.45)})
+    assert (said["follow_up"], said["asks_back_again"]) == ("worse", "worse")
+
+
+def test_a_release_that_only_asks_back_is_not_suspected_to_leave_thanks_out_of_its_log() -> None:
+    thanks = {"answers_thanked": delta(-0.2)}
+    unthanked = Circumstances(unthanked=True)
+    assert any(change.note.startswith("hardly a message thanks") for change in record_changes({}, thanks, unthanked))
+    only = {"only_asks_back": delta(0.9)}
+    assert not record_changes(only, thanks, unthanked)
