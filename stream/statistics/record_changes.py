@@ -364,6 +364,8 @@ def _asks_back(
         return None
     way = RISE if asks.value > 0 else FALL
     again, never = (max(0.0, way * deltas[name].value) if name in deltas else 0.0 for name in (ASKS_AGAIN, ONLY_ASKS))
+    only = deltas.get(ONLY_ASKS)
+    left = 0.0 if only is None else max(0.0, only.high if way == RISE else -only.low)
     by = max(0.0, abs(asks.value) - again)
     why = f"{abs(asks.value):.0%} {more(asks)} answers ask something back first"
     replies = _OF_REPLIES * by
@@ -371,7 +373,7 @@ def _asks_back(
     by_outcome = dict.fromkeys(_HEARD, by * _ONLY_REPLIES)
     for name, reply in (("silent", FALL), ("resolved", RISE)):
         if name in deltas and deltas[name].value * way * reply < 0:
-            by_outcome[name] = never
+            by_outcome[name] = left
     most = {**by_outcome, **read, CLARIFICATION_FREE: replies * clarified}
     if complained is not None and moved(complained, way, 0.0):
         most = {}  # of all answers more are complained about, and who only replies does not complain

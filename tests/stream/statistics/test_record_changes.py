@@ -445,7 +445,7 @@ def test_that_a_release_asks_back_explains_nothing_where_no_answer_comes_of_it()
 
 
 def test_who_replies_to_what_is_asked_back_is_not_silent_and_who_leaves_at_the_question_is() -> None:
-    asks = {"asks_back": delta(0.5), "silent": delta(0.16), "resolved": delta(-0.16)}
+    asks = {"asks_back": delta(0.5), "silent": delta(0.25), "resolved": delta(-0.25)}
     assert verdicts(asks)["silent"] == verdicts(asks)["resolved"] == "worse"
     left = verdicts(asks | {"only_asks_back": delta(0.15)})
     assert set(left.values()) == {"changed", "too small to name"}
