@@ -408,12 +408,12 @@ class BatchWork:
         self.metrics.observe("transaction_duration_seconds", [time.monotonic() - started])
 
 
-def left_to_gather(interval: float, at_work: int, gathered: float) -> float:
+def left_to_gather(interval: float, at_work: int, since: float) -> float:
     """Return for how many seconds more records of a partition gather before its next batch begins.
 
     interval: that of a worker with one partition; at_work: how many partitions have something to do. Each commits by
-    itself, and a commit costs the same however small it is, so they share the interval. gathered: seconds since its
+    itself, and a commit costs the same however small it is, so they share the interval. since: seconds since its
     last batch began: what a broker takes for a commit belongs to the interval, so that a slow one makes nobody wait
     twice, and commits are as many on every machine.
     """
-    return max(0.0, max(interval, min(interval * at_work, _LONGEST)) - gathered)
+    return max(0.0, max(interval, min(interval * at_work, _LONGEST)) - since)

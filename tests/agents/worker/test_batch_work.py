@@ -102,7 +102,7 @@ def test_a_key_that_stands_where_nobody_looks_for_it_is_told_of_as_its_topic_is(
 
 
 @pytest.mark.parametrize(
-    ("interval", "at_work", "gathered", "seconds"),
+    ("interval", "at_work", "since", "seconds"),
     [
         (0.02, 1, 0.0, 0.02),
         (0.02, 4, 0.0, 0.08),
@@ -115,9 +115,9 @@ def test_a_key_that_stands_where_nobody_looks_for_it_is_told_of_as_its_topic_is(
     ],
 )
 def test_partitions_at_work_share_the_commit_interval(
-    interval: float, at_work: int, gathered: float, seconds: float
+    interval: float, at_work: int, since: float, seconds: float
 ) -> None:
-    assert left_to_gather(interval, at_work, gathered) == pytest.approx(seconds)
+    assert left_to_gather(interval, at_work, since) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(
