@@ -1,8 +1,9 @@
 """Incidents: one for an assistant and a change, whatever number of its scorers say so.
 
 An incident is about becoming worse or about becoming better, never about both: an improvement that is still open when
-something breaks is another change, and whoever is woken reads of the break alone. A change that is neither joins the
-incident that is open. So an assistant has two incidents open at a time at most.
+something breaks is another change, and whoever is woken reads of the break alone. What users write may become better
+because the others left without a word: such a change is kept apart as an improvement is, and not called one. A change
+that is neither joins the incident that is open. So an assistant has two incidents open at a time at most.
 
 An incident is a record of `turnsignal.regressions` from its first moment on: what is remembered of it is what is
 written. So a worker that restores it, and a replay of the same observations, go on exactly as it was.
@@ -14,7 +15,7 @@ from hashlib import blake2b
 import msgspec
 
 from turnsignal.stream.detection.detector import LOWER, PAGE, TICKET, VERSION, Alarm, AlarmChange, Detector, Paging
-from turnsignal.stream.detection.policy import AlertPolicy, meaning_of
+from turnsignal.stream.detection.policy import AlertPolicy, leaning_of, meaning_of
 from turnsignal.stream.detection.wording import describe_incident
 from turnsignal.stream.diagnosis import Level, diagnose
 from turnsignal.stream.errors import ConfigError
@@ -252,8 +253,8 @@ def _is_same(change: ScorerChange, other: ScorerChange) -> bool:
 
 
 def _way_of(changes: Iterable[ScorerChange]) -> str | None:
-    """Return whether changes are for the worse or for the better, None where none of them is either."""
-    ways = {change.meaning for change in changes} & {WORSE, BETTER}
+    """Return whether changes lean to the worse or to the better, None where none of them does either."""
+    ways = {leaning_of(change.scorer, change.direction) for change in changes} & {WORSE, BETTER}
     return WORSE if WORSE in ways else next(iter(ways), None)
 
 

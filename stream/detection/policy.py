@@ -6,7 +6,10 @@ import msgspec
 
 from turnsignal.stream.detection.detector import HIGHER, LOWER, PAGE, PAGE_DAYS, TICKET_DAYS, VERSION, Alarm, Paging
 from turnsignal.stream.detection.rollout import ALPHA
-from turnsignal.stream.statistics.directions import DIRECTIONS, HIGH, WORSE
+from turnsignal.stream.statistics.directions import BETTER, BY_USERS, CHANGED, DIRECTIONS, HIGH, VOTE, WORSE
+
+#: Of users' words and votes: those of users who leave without a word are in none, and no series counts these users.
+_OF_USERS = frozenset((*BY_USERS, VOTE))
 
 
 class AlertPolicy(msgspec.Struct, frozen=True):
@@ -47,6 +50,16 @@ class AlertPolicy(msgspec.Struct, frozen=True):
 
 
 def meaning_of(scorer: str, direction: str) -> str:
-    """Say whether a change of a scorer in a direction is better, worse, or neither."""
+    """Say whether a change of a scorer in a direction is better, worse, or neither, by that scorer alone."""
+    return CHANGED if is_better_without_silence(scorer, direction) else leaning_of(scorer, direction)
+
+
+def is_better_without_silence(scorer: str, direction: str) -> bool:
+    """Say whether a change would be better if as many users wrote as before, which no series tells."""
+    return scorer.partition("(")[0] in _OF_USERS and leaning_of(scorer, direction) == BETTER
+
+
+def leaning_of(scorer: str, direction: str) -> str:
+    """Say whether a change of a scorer in a direction is better, worse, or neither, as long as all else stays."""
     rise, fall = DIRECTIONS.get(scorer, HIGH)
     return fall if direction == LOWER else rise

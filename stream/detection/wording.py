@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from turnsignal.stream.detection.detector import PAGE, TICKET, VERSION
+from turnsignal.stream.detection.policy import is_better_without_silence
 from turnsignal.stream.records.regressions import UNKNOWN, Incident, ScorerChange
+from turnsignal.stream.statistics.directions import CHANGED
 from turnsignal.stream.text.signed import signed
 
 _SHOWN = 60  # characters of a name
@@ -17,7 +19,7 @@ def describe_incident(incident: Incident) -> Iterator[str]:
     part = f" (lane {incident.lane})" if incident.lane else ""
     yield f"{format_time(incident.opened)}  {_tier(incident)}  {_short(incident.assistant)}{part}{end}  [{incident.id}]"
     for change in incident.changes:
-        yield f"    {change.scorer}: {describe_change(change)}; {change.meaning}"
+        yield f"    {change.scorer}: {describe_change(change)}; {_meaning(change)}"
         yield f"      {change.promise}"
     if incident.instruction:
         yield f"    worst instruction: {incident.instruction}"
@@ -38,6 +40,12 @@ def describe_change(change: ScorerChange) -> str:
         between = f"in {_short(change.version) or 'none'} than in {_short(change.replaces or '') or 'none'}"
         return f"{change.direction} {between}, {moved}, {since}"
     return f"{change.direction}, {moved}, {since}, now of {_short(change.version) or 'no version'}"
+
+
+def _meaning(change: ScorerChange) -> str:
+    if change.meaning == CHANGED and is_better_without_silence(change.scorer, change.direction):
+        return f"{CHANGED}, not called better: users who leave without a word are not in it"
+    return change.meaning
 
 
 def lines_of(incident: Incident) -> list[str]:

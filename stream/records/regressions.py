@@ -22,7 +22,8 @@ SHOWN = 5  #: conversations that an incident is shown by
 class ScorerChange(msgspec.Struct):
     """How one scorer has changed.
 
-    quality: of the diagnosis that it is about; meaning: better, worse or changed; direction: lower or higher; scope:
+    quality: of the diagnosis that it is about; meaning: better, worse or changed (what users write, or
+    vote, is never better by itself: who leaves without a word is not in it); direction: lower or higher; scope:
     `usual`, against what is usual, or `version`, against the version `replaces`; tier: page or ticket; called, since:
     when its alarm opened and when the change most likely began, seconds since 1970, or UNKNOWN; version: which was seen
     then; before, after: mean values; change, low, high: after − before with bounds (95 %), negative where it is lower;

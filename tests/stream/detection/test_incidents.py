@@ -101,6 +101,36 @@ def test_by_default_the_three_qualities_of_the_diagnosis_page_and_only_for_worse
     assert [meaning_of("wasted_context", way) for way in (LOWER, HIGHER)] == ["better", "worse"]
 
 
+USERS = ("follow_up", "follow_up(policy=precision)", "clarification_free", "vote")
+
+
+def test_what_users_write_more_content_is_changed_and_never_better_by_itself() -> None:
+    """Users who leave a bad answer without a word are in no such figure, so that it rises with them."""
+    risen = rows(drop(by=-0.15), (*USERS, "wasted_context"))
+    (incident,) = back_test([packed(risen)], POLICY).incidents
+    meanings = {one.scorer: one.meaning for one in incident.changes}
+    assert meanings == dict.fromkeys(USERS, "changed") | {"wasted_context": "better"}
+    (line,) = [line for line in incident.text if line.startswith("    clarification_free: higher")]
+    assert line.endswith("; changed, not called better: users who leave without a word are not in it")
+    assert {meaning_of(name, LOWER) for name in USERS} == {"worse"}
+    assert meaning_of("nDCG@5", HIGHER) == meaning_of("compliance", HIGHER) == "better"
+
+
+def test_more_content_users_and_a_break_behind_it_are_two_incidents() -> None:
+    content = drop(by=-0.15)
+    worse = traffic(1, 6.0, 2_000.0, drop=0.3, drop_at=START + 5.0 * DAY)
+    both = [
+        (c.conversation_id, c.time, ("clarification_free", "nDCG@5"), (c.value, w.value), (c.n, c.total, w.n, w.total))
+        for c, w in zip(content, worse, strict=True)
+    ]
+    found = back_test([packed(both)], POLICY).incidents
+    assert [[(one.scorer, one.meaning) for one in incident.changes] for incident in found] == [
+        [("clarification_free", "changed")],
+        [("nDCG@5", "worse")],
+    ]
+    assert [incident.tier for incident in found] == [TICKET, PAGE]
+
+
 def test_more_series_than_can_be_watched_are_counted_and_the_known_ones_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backtest, "MAX_SERIES", 3)
     said = [Observation("c", START, 0.5, 0, 0.0)]
