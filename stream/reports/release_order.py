@@ -5,6 +5,8 @@ in an experiment, whose conversation happens to come first says nothing. There t
 other is tried against, where versions count up alike, however conversations are shared: a new release may get two of
 three. Of other names it is the one with clearly more conversations, since a canary is the smaller one, or else the
 first by its name; and whatever the names are, what has ten times as many is not the one that is tried.
+So it is where the higher version was ahead by hours, and both then answer to the end, by day and by night, say, or by
+turns: which one a recording happens to begin with says nothing either, and the version that is lower was there before.
 Only conversations that were answered count there: a release that answers nobody is what there is to find, and no
 baseline.
 """
@@ -22,6 +24,9 @@ from turnsignal.stream.pipeline.metric_deltas import Release
 AHEAD = 10
 _CLEARLY_MORE, _BEYOND_CHANCE = 1.5, 3.0  #: times as many, and by so many standard deviations of an equal share
 _FAR_MORE = 10.0  #: times as many as one of a lower number
+#: Share of the time of two releases that one may have alone at an end, where both answer throughout: of three days, the
+#: night before a release of the day and the evening behind one of the night are less.
+_ALONE = 0.25
 #: a name that counts up: one number or several behind what stays, and perhaps a pre-release of it
 _COUNTS_UP = re.compile(r"(\D*)\d+(?:[._+-]\d+)*(?:[._-]?(?:a|b|rc|alpha|beta|dev|pre)[._-]?\d*)?", re.IGNORECASE)
 _NUMBERS = re.compile(r"(\d+)")
@@ -118,8 +123,21 @@ def _are_together(earlier: Period, later: Period) -> bool:
     """Say whether two releases answer side by side, and neither was there before."""
     if earlier.release[1] is None or later.release[1] is None or not overlap(earlier, later):
         return False
+    if _is_newer(earlier.release[1], later.release[1]) and _are_throughout(earlier, later):
+        return True
     alone = (later.first - earlier.first) / max(earlier.last - earlier.first, 1e-9)
     return alone * earlier.conversations < AHEAD
+
+
+def _are_throughout(earlier: Period, later: Period) -> bool:
+    """Say whether two releases answer from about the same time on, and to about the same time."""
+    alone = max(later.first - earlier.first, abs(later.last - earlier.last))
+    return alone <= _ALONE * (max(earlier.last, later.last) - earlier.first)
+
+
+def _is_newer(version: str, other: str) -> bool:
+    """Say whether a version is the higher one of two that count up alike."""
+    return _count_up(version, other) and version_key(version) > version_key(other)
 
 
 def _has_clearly_more(period: Period, other: Period) -> bool:

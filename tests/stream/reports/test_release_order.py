@@ -69,6 +69,36 @@ def test_what_came_later_is_compared_with_what_was_there(second: Period, what: s
     assert compared(period("v2"), second) == [("v2", second.release[1], "")], what
 
 
+@pytest.mark.parametrize(("old", "new"), [("v1", "v2"), ("2026.44", "2026.45"), ("2026-11-02", "2026-11-10")])
+@pytest.mark.parametrize(("begins", "ends"), [(0.2, 5.8), (18.0, 23.8)])
+def test_a_release_of_some_hours_is_tried_against_the_lower_version_whichever_a_recording_begins_with(
+    old: str, new: str, begins: float, ends: float
+) -> None:
+    """Six days: the old one answers from 6 to 22 or to 18 h, the new one by night or in the evening."""
+    by_day = period(old, 6 * HOUR, (5 * 24 + (22.0 if begins < 6 else begins)) * HOUR)
+    part = period(new, begins * HOUR, (5 * 24 + ends) * HOUR)
+    assert [pair[:2] for pair in compared(by_day, part)] == [(old, new)]
+
+
+def test_of_releases_by_turns_a_line_says_which_one_is_the_baseline_where_the_higher_version_came_first() -> None:
+    day, night = period("v1", 6 * HOUR, 142 * HOUR), period("v2", 0.0, 126 * HOUR)
+    assert compared(day, night) == [("v1", "v2", "name")]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "by", "what"),
+    [
+        (period("v2", 0.0, 40 * HOUR), period("v1", 6 * HOUR, 142 * HOUR), "", "it was rolled back"),
+        (period("v2", 0.0, 142 * HOUR), period("v1", 48 * HOUR, 142 * HOUR), "", "it came back after two days"),
+        (period("green", 0.0, 126 * HOUR), period("blue", 6 * HOUR, 142 * HOUR), "", "names do not count up"),
+        (period("v1", 0.0, 142 * HOUR), period("v2", 6 * HOUR, 142 * HOUR), "", "a canary of the higher version"),
+        (period("v2", 0.0, 142 * HOUR, 3_000), period("v1", 6 * HOUR, 142 * HOUR, 100), "conversations", "hardly any"),
+    ],
+)
+def test_what_came_first_stays_the_baseline(first: Period, second: Period, by: str, what: str) -> None:
+    assert compared(first, second) == [(first.release[1], second.release[1], by)], what
+
+
 def test_of_three_side_by_side_each_is_compared_with_the_baseline_and_the_next_with_the_last() -> None:
     together = [period(version, at) for at, version in enumerate(("c", "a", "b"))]
     later = period("d", 20 * HOUR, 30 * HOUR)
