@@ -19,6 +19,7 @@ from pathlib import Path
 from turnsignal.agents.files.blocks import BLOCK, Progress, read_blocks
 from turnsignal.agents.files.items import Item
 from turnsignal.stream.errors import Reason, Refused, TurnsignalError
+from turnsignal.stream.formats.protocol import Cells
 
 DELIMITERS = ",;\t|"
 MAX_FIELD = 8 << 20  #: characters of a field
@@ -71,7 +72,7 @@ def _rows(
     if trailing:
         notes.append("lines that end with a delimiter more than the first")
     known: list[str] = []  # the last row that was read
-    torn = _Torn(delimiter)
+    torn, columns = _Torn(delimiter), frozenset(names)
     while True:
         lines.taken.clear()
         lines.size = 0
@@ -111,7 +112,9 @@ def _rows(
             elif len(lines.taken) > _MANY_LINES:
                 noted = (*noted, f"a text over more than {_MANY_LINES} lines of CSV: is a quote missing?")
         known = cells
-        yield Item(line, {name: cell for name, cell in zip(names, cells, strict=False) if cell != ""}, noted)
+        row = Cells({name: cell for name, cell in zip(names, cells, strict=False) if cell != ""})
+        row.blank = columns.difference(row)
+        yield Item(line, row, noted)
 
 
 def _describe(error: csv.Error, line: int, lines: "_Lines") -> str:

@@ -68,6 +68,7 @@ from turnsignal.stream.formats.paths import (
     value_of,
 )
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, TurnFields, split_origin
+from turnsignal.stream.formats.rows import is_empty_answer
 from turnsignal.stream.formats.unseen import is_marked
 from turnsignal.stream.formats.values import at_path, bounded_id, items, nested, short_name, timestamp
 from turnsignal.stream.text.toml import parse_toml
@@ -213,6 +214,8 @@ def _turn(paths: TurnPaths, where: Sequence[Record], assumed: Assumed, time: flo
         "role": role,
         "text": said_at(paths.text, where),
     }
+    if given["text"] is None and role_of(role) == "assistant" and is_empty_answer(where[0], _columns(paths.text)):
+        given["text"] = ""
     for field, value in given.items():
         if value is None:
             assumed[f"{_LACKING}{field} = {path_of(getattr(paths, field))}"] += 1
@@ -240,6 +243,11 @@ def _turn(paths: TurnPaths, where: Sequence[Record], assumed: Assumed, time: flo
     metadata |= {"citations": cited} if cited else {}
     documents = _documents(paths, where, assumed)
     return turn | ({"retrieved": documents} if documents else {}) | ({"metadata": metadata} if metadata else {})
+
+
+def _columns(text: Field | tuple[str, ...]) -> list[str]:
+    """Return the paths that a text is looked for at."""
+    return [path_of(path) for path in (text if isinstance(text, tuple) else (text,))]
 
 
 def _text(field: Field | tuple[str, ...], value: Any, metadata: dict[str, Any], assumed: Assumed) -> str:

@@ -19,6 +19,12 @@ TurnFields = dict[str, Any]
 Assumed = Counter[str]
 
 
+class Cells(dict[str, Any]):
+    """A row of CSV: the cells that hold something, by the names of their columns. blank: the columns of all others."""
+
+    blank: frozenset[str] = frozenset()
+
+
 class Message(msgspec.Struct, omit_defaults=True):
     """One message of a call.
 

@@ -7,12 +7,12 @@ assistant  You can                id: 7            an earlier state of the next 
 assistant  You can pay by card.   id: 7            a turn, with kb-1
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from turnsignal.stream.formats.documents import found_in, once
 from turnsignal.stream.formats.messages import blocks_in, role_of, said_in
-from turnsignal.stream.formats.protocol import Assumed, Message, Record, Row, TurnFields
+from turnsignal.stream.formats.protocol import Assumed, Cells, Message, Record, Row, TurnFields
 from turnsignal.stream.formats.values import first, items, seconds
 
 FOR_NOBODY = "messages that are for no user's eyes left out"
@@ -48,6 +48,15 @@ def is_plain(record: Record) -> bool:
     text = record.get(key)
     is_text = not isinstance(text, list | dict) and _content_in(record, key) is text
     return is_text and not any(record.get(called) for called in _CALLED)
+
+
+def is_empty_answer(record: Record, columns: Iterable[str] = _SAID) -> bool:
+    """Say whether a row of CSV by an assistant answers nothing: its cell for the text is empty, and it calls no tool.
+
+    columns: that may hold the text. JSON tells an empty text from none; a row of CSV has that cell or another file.
+    """
+    is_blank = isinstance(record, Cells) and not record.blank.isdisjoint(columns)
+    return is_blank and not any(record.get(called) for called in _CALLED)
 
 
 def is_between(record: Record) -> bool:

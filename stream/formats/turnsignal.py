@@ -11,7 +11,7 @@ from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats.mending import mend_documents, mend_labels, mend_names, mend_text, mend_time
 from turnsignal.stream.formats.messages import REDACTED, read_message, role_of
 from turnsignal.stream.formats.protocol import Assumed, Message, Record, Row, TurnFields
-from turnsignal.stream.formats.rows import FOR_NOBODY, is_between, is_plain, step_in, with_said
+from turnsignal.stream.formats.rows import FOR_NOBODY, is_between, is_empty_answer, is_plain, step_in, with_said
 from turnsignal.stream.formats.times import ZONELESS
 from turnsignal.stream.formats.unseen import is_unseen
 from turnsignal.stream.formats.values import first, id_of, is_redacted, items, nested, owner_of
@@ -34,6 +34,8 @@ class Turns:
         """Give the turn, in the spelling that a topic takes, or the call of a tool, or its result, that a row is."""
         if is_unseen(record, assumed):
             return
+        if role_of(record.get("role")) == "assistant" and first(record, *_SAID) is None and is_empty_answer(record):
+            record = {**record, "text": ""}
         message = None
         if not is_plain(record) or role_of(record.get("role")) == "tool":
             record = with_said(record)

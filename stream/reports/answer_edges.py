@@ -58,7 +58,7 @@ def forget_rare(counts: Counter[str], most: int) -> Counter[str]:
 class AnswerEdges:
     """How many first answers of a release begin or end with each sentence; n: of how many.
 
-    longest, cut: characters of the longest, and how many of that length have no end.
+    longest, cut: characters of the longest, and how many of that length have no end; empty ones were not cut.
     """
 
     sentences: Counter[str] = field(default_factory=Counter)
@@ -71,7 +71,7 @@ class AnswerEdges:
         self.n += 1
         if characters > self.longest:
             self.longest, self.cut = characters, 0
-        self.cut += characters == self.longest and not is_whole
+        self.cut += 0 < characters == self.longest and not is_whole
         self.sentences.update(sentences)
         self._forget()
 

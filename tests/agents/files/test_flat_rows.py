@@ -10,6 +10,7 @@ from turnsignal.agents.files.file_reports import FileReport
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import Recording
 from turnsignal.agents.files.recognising import HowToRead
+from turnsignal.stream.formats.mapping import parse_format_mapping
 
 DAY = "2026-11-09 10:00:0"
 TWICE = "was a file exported twice?"
@@ -40,6 +41,36 @@ def spelled(path: Path, records: list[dict[str, Any]]) -> Path:
         lines = orjson.dumps(records, option=orjson.OPT_INDENT_2)
     path.write_bytes(lines)
     return path
+
+
+ANSWERS = """conversation_id,role,text,tool_calls,timestamp,version
+c1,user,How do I pay?,,2026-11-18T09:00:00Z,
+c1,assistant,,,2026-11-18T09:00:01Z,v2
+c2,user,,,2026-11-18T09:01:00Z,
+c2,assistant,,"[{""id"": ""t1"", ""function"": {""name"": ""find"", ""arguments"": ""{}""}}]",2026-11-18T09:01:01Z,v2
+"""
+MAPPING = """[turns]
+conversation_id = "conversation_id"
+role = "role"
+text = "text"
+timestamp = "timestamp"
+version = "version"
+"""
+
+
+@pytest.mark.parametrize("mapping", [None, MAPPING, MAPPING.replace('text = "text"', 'text = ["said", "text"]')])
+def test_an_empty_cell_in_an_answer_of_csv_is_an_empty_answer_as_in_json(mapping: str | None, tmp_path: Path) -> None:
+    """A user's is none, and neither is the call of a tool."""
+    path = tmp_path / "log.csv"
+    path.write_text(ANSWERS)
+    how = HowToRead() if mapping is None else HowToRead(mapping=parse_format_mapping(mapping, "m"))
+    with Imported([path], how) as imported:
+        turns = [orjson.loads(line) for line, _ in Recording(imported.sources).lines()]
+        (report,) = imported.reports
+    (answer,) = [turn for turn in turns if turn["role"] == "assistant"]
+    assert (answer["conversation_id"], answer["text"], answer["version"]) == ("c1", "", "v2")
+    assert [turn["text"] for turn in turns if turn["role"] == "user"] == ["How do I pay?"]
+    assert report.refused["missing_field"] == (1 if mapping is None else 2)
 
 
 def read(*paths: Path) -> tuple[list[dict[str, Any]], FileReport]:

@@ -41,6 +41,14 @@ def test_texts_of_one_length_without_an_end_were_cut() -> None:
     assert (whole.longest, whole.cut) == (30, 2 * logged(30, 30).cut)
 
 
+def test_answers_without_a_text_were_not_cut() -> None:
+    whole, empty = AnswerEdges(), AnswerEdges()
+    for n in range(300):
+        whole.add((), 100 + n)
+        empty.add((), 0, is_whole=False)
+    assert empty.more_cut(whole) == 0.0
+
+
 def test_parts_are_counted_together() -> None:
     whole = answered(30, footer=1.0)
     whole.merge(answered(30))
