@@ -19,7 +19,7 @@ from pathlib import Path
 from turnsignal.agents.files.blocks import BLOCK, Progress, read_blocks
 from turnsignal.agents.files.items import Item
 from turnsignal.stream.errors import Reason, Refused, TurnsignalError
-from turnsignal.stream.formats.protocol import Cells
+from turnsignal.stream.formats.protocol import CsvRow
 
 DELIMITERS = ",;\t|"
 MAX_FIELD = 8 << 20  #: characters of a field
@@ -112,7 +112,7 @@ def _rows(
             elif len(lines.taken) > _MANY_LINES:
                 noted = (*noted, f"a text over more than {_MANY_LINES} lines of CSV: is a quote missing?")
         known = cells
-        row = Cells({name: cell for name, cell in zip(names, cells, strict=False) if cell != ""})
+        row = CsvRow({name: cell for name, cell in zip(names, cells, strict=False) if cell != ""})
         row.blank = columns.difference(row)
         yield Item(line, row, noted)
 

@@ -19,7 +19,7 @@ TurnFields = dict[str, Any]
 Assumed = Counter[str]
 
 
-class Cells(dict[str, Any]):
+class CsvRow(dict[str, Any]):
     """A row of CSV: the cells that hold something, by the names of their columns. blank: the columns of all others."""
 
     blank: frozenset[str] = frozenset()

@@ -12,7 +12,7 @@ from typing import Any
 
 from turnsignal.stream.formats.documents import found_in, once
 from turnsignal.stream.formats.messages import blocks_in, role_of, said_in
-from turnsignal.stream.formats.protocol import Assumed, Cells, Message, Record, Row, TurnFields
+from turnsignal.stream.formats.protocol import Assumed, CsvRow, Message, Record, Row, TurnFields
 from turnsignal.stream.formats.values import first, items, seconds
 
 FOR_NOBODY = "messages that are for no user's eyes left out"
@@ -55,7 +55,7 @@ def is_empty_answer(record: Record, columns: Iterable[str] = _SAID) -> bool:
 
     columns: that may hold the text. JSON tells an empty text from none; a row of CSV has that cell or another file.
     """
-    is_blank = isinstance(record, Cells) and not record.blank.isdisjoint(columns)
+    is_blank = isinstance(record, CsvRow) and not record.blank.isdisjoint(columns)
     return is_blank and not any(record.get(called) for called in _CALLED)
 
 

@@ -1,10 +1,11 @@
 """Leftovers: what a program ought to have taken out of a model's text, or filled in, before anybody read it.
 
-Tags of a model's thoughts and calls, tokens of its prompt format, the JSON around its answer, and variables of a
-template. In code they may be what the answer is about.
+Tags of a model's thoughts and calls, tokens and headings of its prompt format, the JSON around its answer, and
+variables of a template. In code they may be what the answer is about.
 """
 
 import re
+from itertools import islice
 
 from turnsignal.stream.text.markup import code_spans, covers
 
@@ -37,6 +38,12 @@ _SPEAKS_OF_USER = re.compile(
     r"|(?:question|query|message|request) (?:is|asks))",
     re.IGNORECASE,
 )
+#: how the turns of a prompt are headed that is written as one text, and how the answer is that it waits for
+_HEADED = re.compile(
+    r"^[ \t]{0,3}#{1,6} ?(?:(?P<chat>system(?: prompt| message)?|user|human)|(?P<task>instruction)"
+    r"|(?P<reply>assistant)|response)(?:[ \t]*:.*|[ \t]*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
 _MOST = 20  #: that are looked at, where they stand in code
 
 
@@ -47,8 +54,12 @@ def has_leftovers(text: str) -> bool:
     (True, False)
     >>> has_leftovers("Okay, the user wants to know a price."), has_leftovers("The user needs admin rights.")
     (True, False)
+    >>> has_leftovers("### System\\nBe kind.\\n### User\\nHi\\n### Assistant\\nHello"), has_leftovers("### User\\nHi")
+    (True, False)
     """
     if " user" in text[:40] and _SPEAKS_OF_USER.match(text):
+        return True
+    if "#" in text and _shows_prompt(text):
         return True
     if "<" not in text and "{" not in text and "INST]" not in text:
         return False
@@ -64,3 +75,14 @@ def has_leftovers(text: str) -> bool:
         if not covers(hidden, leftover.start()):
             return True
     return False
+
+
+def _shows_prompt(text: str) -> bool:
+    """Say whether a text has the headings of a prompt's turns outside of code: of what is asked, and of the answer."""
+    hidden = None
+    kinds: set[str | None] = set()
+    for heading in islice(_HEADED.finditer(text), _MOST):
+        hidden = hidden if hidden is not None else code_spans(text) if "`" in text or "~~~" in text else []
+        if not covers(hidden, heading.start()):
+            kinds.add(heading.lastgroup)
+    return kinds >= {"chat", "reply"} or kinds >= {"task", None}

@@ -24,6 +24,9 @@ from turnsignal.stream.text.leftovers import has_leftovers
         '```json\n{"name": "get_order", "arguments": {"id": 4}}\n```',
         '{"answer": "It is 9 euros.", "sources": ["doc_4"]}',
         '{"thought": "They want a price.",\n "confidence": 0.8,\n "final_answer": "It is 9 euros."}\n',
+        "### System\nAnswer politely.\n### User\nWhat is it?\n### Assistant\nIt is 9 euros.",
+        "It is 9 euros.\n\n### Human: And now?\n### Assistant: The same.",
+        "## Instruction:\nSay the price.\n\n## Response:\nIt is 9 euros.",
     ],
 )
 def test_what_nobody_should_read_is_seen(text: str) -> None:
@@ -46,12 +49,24 @@ def test_what_nobody_should_read_is_seen(text: str) -> None:
         '```json\n{"question": "why", "answer": "because"}\n```',
         '{"answer": 42}',
         "`{{a}}` " * 50,
+        "### User\nWho signs in.\n### System requirements\n4 GB\n### Response\n`200`",
+        "A prompt looks like this:\n```\n### User\nHi\n### Assistant\nHello\n```",
+        "### Question\nWhat is it?\n### Answer\nIt is 9 euros.",
     ],
 )
 def test_what_an_answer_may_show_is_not_one(text: str) -> None:
     assert not has_leftovers(text)
 
 
-@pytest.mark.parametrize("text", [" " * 100_000 + '{"', "[" + " " * 100_000 + "{", '{"' + 'answer": "' * 10_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#" * 100_000,
+        "### User" + " " * 100_000 + "x",
+        " " * 100_000 + '{"',
+        "[" + " " * 100_000 + "{",
+        '{"' + 'answer": "' * 10_000,
+    ],
+)
 def test_a_text_of_hardly_anything_but_spaces_is_looked_through_once(text: str) -> None:
     assert not has_leftovers(text)
