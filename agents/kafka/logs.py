@@ -157,7 +157,7 @@ def read_log(
                 reading.leave(fetched)
 
 
-def read_pairs(
+def read_log_pairs(
     settings: Settings,
     topic: str,
     partition: int,
@@ -201,22 +201,18 @@ class _Reading:
         self._settings, self._topic, self._ranges = settings, topic, ranges
         self._fetcher, self._progress = fetcher, progress
         self._reached = {number: first for number, (first, end) in ranges.items() if end > first}
-        self._left = set(self._reached)
         self._total = sum(ranges[number][1] - first for number, first in self._reached.items())
         self._refused = 0
         self.last_answer = time.monotonic()
 
     def fetches(self) -> Iterator[PartitionFetch]:
         """Give what brokers have, until all is reached; raises TurnsignalError when they fall silent."""
-        self.last_answer = time.monotonic()
-        while self._left:
+        while places := self._left():
             patience = self.last_answer + SILENCE_SECONDS - time.monotonic()
-            places = {number: self._reached[number] for number in self._left}
             if patience <= 0:
                 raise _silence(self._topic, places, self._refused)
             for fetched in self._fetcher.fetch(places, patience):
-                number = fetched.partition
-                if number not in self._left or fetched.offset != self._reached[number]:
+                if self._left().get(fetched.partition) != fetched.offset:
                     continue  # asked of two brokers, as it went from one to the other
                 if fetched.code:
                     self._refused = fetched.code
@@ -231,8 +227,6 @@ class _Reading:
         if behind > fetched.offset:
             self.last_answer, self._refused = time.monotonic(), 0
         self._reached[number] = min(behind, end)
-        if behind >= end:
-            self._left.discard(number)
 
     def is_held_back(self, fetched: PartitionFetch) -> bool:
         """Say whether an open transaction hides the rest from who reads committed records."""
@@ -241,6 +235,10 @@ class _Reading:
     def leave(self, fetched: PartitionFetch) -> None:
         """Read no more of a partition."""
         self.reach(fetched, self._ranges[fetched.partition][1])
+
+    def _left(self) -> dict[int, int]:
+        """Return where each partition goes on that is not read to its end."""
+        return {number: at for number, at in self._reached.items() if at < self._ranges[number][1]}
 
     def report(self) -> None:
         """Tell how many offsets lie behind."""

@@ -172,7 +172,6 @@ class Batch:
         header = _HEADER.unpack_from(data, start)
         self.base_offset: int = header[0]
         self._crc: int = header[4]
-        self._found: int = header[4]
         self._attributes: int = header[5]
         self._last: int = self._bounded(header[0] + max(header[6], 0))
         self._first_time: int = header[7]
@@ -185,8 +184,8 @@ class Batch:
         self.is_control_batch = bool(header[5] & _CONTROL) and (end - start <= _MARKER or self.is_whole())
 
     def __iter__(self) -> Iterator[Any]:
-        if not self.is_whole():
-            yield self._doubt()
+        if (crc := self._checksum()) != self._crc:
+            yield self._doubt(crc)
             return
         if not self._count:
             return  # compaction leaves it to remember its producer
@@ -207,8 +206,11 @@ class Batch:
 
     def is_whole(self) -> bool:
         """Say whether the checksum is right; librdkafka's mock writes none into markers."""
-        self._found = calc_crc32c(memoryview(self._data)[self._start + _CHECKED : self._end])
-        return bool(self._found == self._crc)
+        return self._checksum() == self._crc
+
+    def _checksum(self) -> int:
+        checksum: int = calc_crc32c(memoryview(self._data)[self._start + _CHECKED : self._end])
+        return checksum
 
     def _bounded(self, last: int) -> int:
         """Return the last offset; where the next batch begins before it, it has rotted, and would hide that one."""
@@ -217,15 +219,15 @@ class Batch:
         following: int = _LONG.unpack_from(self._data, self._end)[0]
         return following - 1 if self.base_offset < following <= last else last
 
-    def _doubt(self) -> Undecodable:
-        seen, suspects = (self.base_offset, self._found), self._bounds.suspects
+    def _doubt(self, crc: int) -> Undecodable:
+        seen, suspects = (self.base_offset, crc), self._bounds.suspects
         if seen not in suspects:
             if len(suspects) >= _SUSPECTS:
                 suspects.clear()
             suspects.add(seen)
             raise EnoughError
         suspects.discard(seen)
-        why = f"expected a batch with the checksum {self._crc:08x}, got {self._found:08x}"
+        why = f"expected a batch with the checksum {self._crc:08x}, got {crc:08x}"
         return self._give_up(self.base_offset, why)
 
     def _read(self, data: bytes, at: int, end: int) -> Iterator[Any]:

@@ -18,9 +18,7 @@ from turnsignal.agents.kafka.topics import ADMIN_SECONDS, TOPICS, Topic, admin_c
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.checkpoints import Checkpoint, checkpoint_record
 from turnsignal.agents.worker.positions import Position, encode_commit_metadata, read_positions
-from turnsignal.agents.worker.restore import (
-    restore_changelog,
-)
+from turnsignal.agents.worker.restore import restore_changelog
 from turnsignal.agents.worker.rewriting import (
     StateRecord,
     deletable,

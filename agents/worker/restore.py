@@ -10,7 +10,7 @@ from collections.abc import Callable, MutableMapping
 from typing import NamedTuple, NoReturn
 
 from turnsignal.agents.kafka.log_records import describe_lost
-from turnsignal.agents.kafka.logs import find_log, read_pairs
+from turnsignal.agents.kafka.logs import find_log, read_log_pairs
 from turnsignal.agents.kafka.records import read_headers
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.checkpoints import Checkpoint, find_checkpoint, read_checkpoint
@@ -77,7 +77,7 @@ def restore_changelog(
             raise TurnsignalError(msg)
 
     take_lost = passed_over or refuse
-    reading = read_pairs(
+    reading = read_log_pairs(
         settings,
         topic,
         partition,
