@@ -113,7 +113,7 @@ def _rows(
                 noted = (*noted, f"a text over more than {_MANY_LINES} lines of CSV: is a quote missing?")
         known = cells
         row = CsvRow({name: cell for name, cell in zip(names, cells, strict=False) if cell != ""})
-        row.blank = columns.difference(row)
+        row.columns = columns
         yield Item(line, row, noted)
 
 

@@ -20,9 +20,9 @@ Assumed = Counter[str]
 
 
 class CsvRow(dict[str, Any]):
-    """A row of CSV: the cells that hold something, by the names of their columns. blank: the columns of all others."""
+    """A row of CSV: the cells that hold something, by the names of their columns. columns: all names."""
 
-    blank: frozenset[str] = frozenset()
+    columns: frozenset[str] = frozenset()
 
 
 class Message(msgspec.Struct, omit_defaults=True):

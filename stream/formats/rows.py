@@ -55,8 +55,9 @@ def is_empty_answer(record: Record, columns: Iterable[str] = _SAID) -> bool:
 
     columns: that may hold the text. JSON tells an empty text from none; a row of CSV has that cell or another file.
     """
-    is_blank = isinstance(record, CsvRow) and not record.blank.isdisjoint(columns)
-    return is_blank and not any(record.get(called) for called in _CALLED)
+    if not isinstance(record, CsvRow) or not any(name in record.columns and name not in record for name in columns):
+        return False
+    return not any(record.get(called) for called in _CALLED)
 
 
 def is_between(record: Record) -> bool:
