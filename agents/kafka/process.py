@@ -287,7 +287,7 @@ def await_acknowledgement(address: str, timeout: float) -> None:
         producer = Producer({**client, "message.timeout.ms": 5000, "topic.metadata.refresh.fast.interval.ms": 50})
         producer.produce(PROBE_TOPIC, b"", on_delivery=lambda error, _, refused=refused: refused.append(error))
         producer.flush(6)
-        if refused == [None]:
+        if refused and refused[0] is None:  # an error that is compared with None raises TypeError
             return
         refusal = "; ".join(error.str() for error in refused if error is not None) or refusal
     msg = f"did not acknowledge a record within {timeout:.0f} s: {refusal}"
