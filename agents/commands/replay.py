@@ -141,8 +141,9 @@ def replay(
     from turnsignal.agents.replaying.back_testing import read_decisions
     from turnsignal.agents.replaying.checkpoints import DIRECTORY as UNFINISHED
     from turnsignal.agents.replaying.files import SUMMARY, spare_others, spare_strangers
+    from turnsignal.agents.replaying.jobs import READING
     from turnsignal.agents.replaying.result import read_result
-    from turnsignal.agents.replaying.run import READING, replay_files
+    from turnsignal.agents.replaying.run import replay_files
     from turnsignal.agents.report.ending import format_ending
     from turnsignal.agents.report.tables import print_lines
     from turnsignal.agents.report.unread import describe_files

@@ -10,11 +10,11 @@ import os
 import pickle
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -91,15 +91,17 @@ def kept_parts(out: Path, files: Sequence[TurnFile], now: float, *how: object) -
     directory = out / DIRECTORY
     run = name_run(files, (*how, _digest_code()))
     directory.mkdir(exist_ok=True)
-    with (directory / RUN).open("a+b") as file:
-        _lock(file, directory)
-        file.seek(0)
-        content = file.read()
-        if not content:
-            file.write(orjson.dumps({"run": run, "now": now}))
-            file.flush()
-        yield str(directory), _first_now(content, run, directory) if content else now
-    shutil.rmtree(directory)
+    with ExitStack() as alone:
+        try:
+            alone.enter_context(locked(directory))
+        except BlockingIOError:
+            msg = f"{directory}: expected that nobody works there, got another replay that does; wait for its end"
+            raise ConfigError(msg) from None
+        noted = directory / RUN
+        if not noted.is_file():
+            write_file(noted, orjson.dumps({"run": run, "now": now}))
+        yield str(directory), _first_now(noted.read_bytes(), run, directory)
+        shutil.rmtree(directory)
 
 
 def _digest_code() -> str:
@@ -124,15 +126,6 @@ def _first_now(content: bytes, run: str, directory: Path) -> float:
         "this very code), got those of another, or the files have changed since; delete it to begin anew"
     )
     raise ConfigError(msg)
-
-
-def _lock(file: IO[bytes], directory: Path) -> None:
-    """Keep other replays out of a directory until the file is closed."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        msg = f"{directory}: expected that nobody works there, got another replay that does; wait for its end"
-        raise ConfigError(msg) from None
 
 
 @contextmanager

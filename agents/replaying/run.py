@@ -5,85 +5,44 @@ waits for a process that deals lines out. Every partition writes files of its ow
 that the result does not depend on how many processes there were.
 """
 
-import multiprocessing
 import os
-import pickle
-import queue
 import shutil
-import signal
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Thread
-from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
 from turnsignal.agents.files.dead_letters import count_reasons
-from turnsignal.agents.files.reading import SORT_BYTES as MEMORY
 from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.files.recognising import HowToRead
-from turnsignal.agents.process.memory import kept_memory
-from turnsignal.agents.python_checks.host import hosted
 from turnsignal.agents.replaying.back_testing import SERIES_FILE, back_test_parts
-from turnsignal.agents.replaying.checkpoints import (
-    EVERY,
-    ReplayCheckpoint,
-    ReplayCheckpoints,
-    kept_parts,
-    locked,
-)
+from turnsignal.agents.replaying.checkpoints import EVERY, kept_parts, locked
 from turnsignal.agents.replaying.files import (
     FILES,
     SUMMARY,
     WORST,
-    ReplayFiles,
     join_parts,
     result_files,
     spare_others,
     spare_scored,
 )
+from turnsignal.agents.replaying.jobs import ASSUMED, Job, work_through
 from turnsignal.agents.replaying.past_alarms import keep_series
+from turnsignal.agents.replaying.processes import run_apart
 from turnsignal.agents.replaying.rereading import mark_file
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 from turnsignal.stream.records.decisions import Decision
 from turnsignal.stream.records.wire import DEAD_LETTERS
-from turnsignal.stream.replay import PARTITIONS, Indexer, Line, Replay, Run
+from turnsignal.stream.replay import PARTITIONS, Run
 from turnsignal.stream.reports.worst import worse_releases
 from turnsignal.stream.suite import Suite
 
-READING = 8  #: the share of reading and sorting in a replay is one of so many
 SMALL = 50_000_000  #: bytes of input below which starting more processes takes longer than they spare
-_ASSUMED = "assumed.json"
 _PARTS = ".parts-"
-
-
-class Job(NamedTuple):
-    """What one process is to do: its number among `of`, and everything that it needs to know.
-
-    now: the present, seconds since 1970, the same for all; as_is: lines are taken in the order of the files; directory:
-    where parts go; environment: which one moves the figures, None is production; alerts: keep the series as well;
-    every: lines between two checkpoints, 0 for none; released: event times of releases, for answers without a version.
-    """
-
-    number: int
-    of: int
-    paths: tuple[Path | TurnFile, ...]
-    feedback: tuple[Path | TurnFile, ...]
-    verdicts: tuple[Path, ...]
-    suite: Suite
-    now: float
-    as_is: bool
-    directory: Path
-    environment: str | None
-    alerts: bool = False
-    every: int = 0
-    released: tuple[float, ...] = ()
 
 
 def replay_files(
@@ -139,7 +98,7 @@ def replay_files(
         read = (tuple(paths), tuple(feedback), tuple(verdicts))
         shared = (of, *read, suite, now, as_is, Path(directory), environment, alerts, every, release_times)
         jobs = [Job(number, *shared) for number in range(of)]
-        runs = _run_here(jobs[0], progress) if of == 1 else _run_apart(jobs, progress)
+        runs = work_through(jobs[0], progress) if of == 1 else run_apart(jobs, progress)
         run = Run(suite, environment)
         for number in sorted(runs):
             run.merge(runs[number])
@@ -154,8 +113,8 @@ def replay_files(
             summary["released"] = [datetime.fromtimestamp(time, UTC).isoformat() for time in release_times]
         if read_as is not None and (how := read_as.as_json()):
             summary["read_as"] = {**how, "files": recording.names(turns_only=True)}
-        if (Path(directory) / _ASSUMED).is_file():
-            summary["assumed"] = orjson.loads((Path(directory) / _ASSUMED).read_bytes())
+        if (Path(directory) / ASSUMED).is_file():
+            summary["assumed"] = orjson.loads((Path(directory) / ASSUMED).read_bytes())
         if alerts:
             summary["alerts"] = back_test_parts(Path(directory), suite, decisions)
         for name in FILES.values():
@@ -204,177 +163,5 @@ def _unwritable(out: Path, error: OSError) -> TurnsignalError:
     return TurnsignalError(f"{out}: expected a directory that can be written to, got: {error.strerror}")
 
 
-def work_through(job: Job, progress: Callable[[int], None]) -> dict[int, Run]:
-    """Replay one share of the partitions; return partition → run.
-
-    progress: told how many bytes of the files were worked through. Those that are sorted first count as they are
-    scored, but for the share that reading takes; others as they are read, which is when they are scored.
-    """
-    share = 1 if job.as_is else READING
-    recording = Recording(job.paths, lambda size: progress(size // share), job.feedback, job.verdicts)
-    scored = _ScoredBytes(0 if job.as_is else recording.size - recording.size // share, progress)
-    checkpoints = ReplayCheckpoints(job.directory, job.every) if job.every else None
-    begun = checkpoints.read(job.number) if checkpoints is not None else None
-    if begun is not None and begun.done:
-        progress(recording.size)
-        return begun.packed.runs
-    indexer = Indexer(job.now, lambda partition: partition % job.of == job.number, recording.mend)
-    with kept_memory(), hosted(job.suite) as suite, ReplayFiles(job.directory, recording, job.alerts) as parts:
-        lines: Iterable[Line] = recording.index(indexer)
-        if not job.as_is:
-            in_order = parts.enter_context(recording.in_order(indexer, MEMORY // job.of))
-            lines, scored.lines = in_order.placed(), in_order.count
-        replay = Replay(suite, job.environment, indexer, job.released)
-        if begun is not None:
-            replay.unpack(begun.packed)
-            parts.cut(begun.files)
-        taken = _Taken(lines, begun.taken if begun is not None else 0)
-        noted = taken.count
-        for partition, outputs in replay.feed(taken):
-            parts.write(partition, outputs)
-            scored.on_lines(taken.count - replay.waiting)
-            if checkpoints is not None and taken.count - noted >= checkpoints.every:
-                checkpoints.write(job.number, ReplayCheckpoint(taken.count, replay.pack(), parts.flush()))
-                noted = taken.count
-        for partition, outputs in replay.finish(indexer.end):
-            parts.write(partition, outputs)
-            scored.on_lines(taken.count - replay.waiting)
-        if recording.assumed and job.number == 0:  # every process reads all lines
-            (job.directory / _ASSUMED).write_bytes(orjson.dumps(recording.assumed, option=orjson.OPT_SORT_KEYS))
-        if checkpoints is not None:
-            checkpoints.finish(job.number, replay.runs, parts.flush())
-    scored.finish()
-    return replay.runs
-
-
-class _ScoredBytes:
-    """Tells how many of `size` bytes are scored, by how many of the lines are."""
-
-    def __init__(self, size: int, progress: Callable[[int], None]) -> None:
-        self.lines = 0
-        self._size = size
-        self._progress = progress
-        self._told = 0
-
-    def on_lines(self, done: int) -> None:
-        """Tell what is done, about every hundredth of it."""
-        reached = self._size * done // self.lines if self.lines else 0
-        if reached - self._told > self._size // 100:
-            self._progress(reached - self._told)
-            self._told = reached
-
-    def finish(self) -> None:
-        """Tell the rest."""
-        self._progress(self._size - self._told)
-        self._told = self._size
-
-
-class _Taken:
-    """Lines, counted as they are taken. skipped: so many from the first on are passed over."""
-
-    def __init__(self, lines: Iterable[Line], skipped: int) -> None:
-        self._lines = islice(lines, skipped, None)
-        self.count = skipped
-
-    def __iter__(self) -> Iterator[Line]:
-        for line in self._lines:
-            self.count += 1
-            yield line
-
-
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _run_here(job: Job, progress: Callable[[int], None]) -> dict[int, Run]:
-    return work_through(job, progress)
-
-
-def _run_apart(jobs: Sequence[Job], progress: Callable[[int], None]) -> dict[int, Run]:
-    """Run each job in a process of its own; one that fails ends the others."""
-    context = multiprocessing.get_context("spawn")  # a fork would copy the threads of whoever draws the progress
-    answers: Any = context.Queue()
-    processes = [context.Process(target=_child, args=(job, answers), daemon=True) for job in jobs]
-    runs: dict[int, Run] = {}
-    try:
-        with _main_left_out(), _interrupts_held():
-            for process in processes:
-                process.start()
-        left = set(range(len(jobs)))
-        while left:
-            number, answer = _next_answer(answers, processes, left)
-            if isinstance(answer, int):
-                progress(answer // len(jobs))
-            elif isinstance(answer, str):
-                raise TurnsignalError(answer)
-            else:
-                runs.update(pickle.loads(answer))
-                left.discard(number)
-        for process in processes:
-            process.join()
-    finally:
-        for process in processes:
-            if process.is_alive():
-                process.terminate()
-                process.join()  # it writes where our files are, which go next
-    return runs
-
-
-@contextmanager
-def _main_left_out() -> Iterator[None]:
-    """Start processes that do not import the program's main module: a caller's script would run again in each."""
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Keep Ctrl-C from processes that are started here: they inherit what is held back, and the parent ends them."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _next_answer(answers: Any, processes: Sequence[Any], left: set[int]) -> tuple[int, Any]:
-    while True:
-        ended = [number for number in left if processes[number].exitcode is not None]
-        try:
-            answer: tuple[int, Any] = answers.get(timeout=1.0)
-        except queue.Empty:
-            if ended:
-                code = processes[ended[0]].exitcode
-                msg = f"a replay process ended with {code} before it was done (out of memory?); try --workers 1"
-                raise TurnsignalError(msg) from None
-        else:
-            return answer
-
-
-def _child(job: Job, answers: Any) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us
-    Thread(target=_end_with_parent, daemon=True).start()
-    try:
-        runs = work_through(job, lambda size: answers.put((job.number, size)))
-    except TurnsignalError as error:
-        answers.put((job.number, str(error)))
-    else:
-        answers.put((job.number, pickle.dumps(runs)))
-    answers.close()
-    answers.join_thread()
-    sys.stdout.flush()
-
-
-def _end_with_parent() -> None:
-    """End this process when the parent is gone, which nobody else would do after a kill."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

@@ -11,7 +11,7 @@ import pytest
 
 from turnsignal.agents.files.recognising import HowToRead
 from turnsignal.agents.files.simulating import write_simulation
-from turnsignal.agents.replaying import checkpoints, run
+from turnsignal.agents.replaying import checkpoints, jobs, run
 from turnsignal.agents.replaying.checkpoints import ReplayCheckpoints
 from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream import replay as batches
@@ -88,7 +88,7 @@ def test_a_process_that_was_done_is_not_worked_again(
         with pytest.raises(Interrupted):
             replay(turns, tmp_path / "out", resume=True)
     with monkeypatch.context() as patch:
-        patch.setattr(run.Replay, "feed", lambda *_: pytest.fail("it was worked again"))
+        patch.setattr(jobs.Replay, "feed", lambda *_: pytest.fail("it was worked again"))
         assert replay(turns, tmp_path / "out", resume=True) == whole
 
 
