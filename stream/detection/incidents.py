@@ -1,9 +1,8 @@
 """Incidents: one for an assistant and a change, whatever number of its scorers say so.
 
-An incident is about becoming worse or about becoming better, never about both: an improvement that is still open when
-something breaks is another change, and whoever is woken reads of the break alone. What users write may become better
-because the others left without a word: such a change is kept apart as an improvement is, and not called one. A change
-that is neither joins the incident that is open. So an assistant has two incidents open at a time at most.
+An incident is about becoming worse or about what looks better, never about both: what looked better and is still open
+when something breaks is another change, and whoever is woken reads of the break alone. A change that is neither joins
+the incident that is open. So an assistant has two incidents open at a time at most.
 
 An incident is a record of `turnsignal.regressions` from its first moment on: what is remembered of it is what is
 written. So a worker that restores it, and a replay of the same observations, go on exactly as it was.
@@ -136,9 +135,9 @@ class Incidents:
         known = [incident for incident in open_here if any(_is_same(change, other) for other in incident.changes)]
         if known:
             return known[0]
-        way = _way_of([change])
-        fitting = [incident for incident in open_here if way is None or _way_of(incident.changes) in (way, None)]
-        return min(fitting, key=lambda incident: _way_of(incident.changes) != WORSE, default=None)
+        way = way_of([change])
+        fitting = [incident for incident in open_here if way is None or way_of(incident.changes) in (way, None)]
+        return min(fitting, key=lambda incident: way_of(incident.changes) != WORSE, default=None)
 
     def _change(self, scorer: str, alarm: Alarm) -> ScorerChange:
         sign = -1.0 if alarm.direction == LOWER else 1.0
@@ -252,7 +251,7 @@ def _is_same(change: ScorerChange, other: ScorerChange) -> bool:
     return change.scorer == other.scorer and _name(change) == _name(other)
 
 
-def _way_of(changes: Iterable[ScorerChange]) -> str | None:
+def way_of(changes: Iterable[ScorerChange]) -> str | None:
     """Return whether changes lean to the worse or to the better, None where none of them does either."""
     ways = {leaning_of(change.scorer, change.direction) for change in changes} & {WORSE, BETTER}
     return WORSE if WORSE in ways else next(iter(ways), None)

@@ -6,10 +6,7 @@ import msgspec
 
 from turnsignal.stream.detection.detector import HIGHER, LOWER, PAGE, PAGE_DAYS, TICKET_DAYS, VERSION, Alarm, Paging
 from turnsignal.stream.detection.rollout import ALPHA
-from turnsignal.stream.statistics.directions import BETTER, BY_USERS, CHANGED, DIRECTIONS, HIGH, VOTE, WORSE
-
-#: Of users' words and votes: those of users who leave without a word are in none, and no series counts these users.
-_OF_USERS = frozenset((*BY_USERS, VOTE))
+from turnsignal.stream.statistics.directions import CHANGED, DIRECTIONS, HIGH, WORSE
 
 
 class AlertPolicy(msgspec.Struct, frozen=True):
@@ -50,13 +47,12 @@ class AlertPolicy(msgspec.Struct, frozen=True):
 
 
 def meaning_of(scorer: str, direction: str) -> str:
-    """Say whether a change of a scorer in a direction is better, worse, or neither, by that scorer alone."""
-    return CHANGED if is_better_without_silence(scorer, direction) else leaning_of(scorer, direction)
+    """Say whether a change of a scorer in a direction is worse; by that scorer alone, none is better.
 
-
-def is_better_without_silence(scorer: str, direction: str) -> bool:
-    """Say whether a change would be better if as many users wrote as before, which no series tells."""
-    return scorer.partition("(")[0] in _OF_USERS and leaning_of(scorer, direction) == BETTER
+    Wrong answers that cite the first of their documents have a better ranking, refusals keep more instructions, and
+    users who leave without a word are in no series. A comparison has all figures of two releases, and says better.
+    """
+    return WORSE if leaning_of(scorer, direction) == WORSE else CHANGED
 
 
 def leaning_of(scorer: str, direction: str) -> str:

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from turnsignal.stream.detection.detector import PAGE, TICKET, VERSION
-from turnsignal.stream.detection.policy import is_better_without_silence
+from turnsignal.stream.detection.policy import leaning_of
 from turnsignal.stream.records.regressions import UNKNOWN, Incident, ScorerChange
-from turnsignal.stream.statistics.directions import CHANGED
+from turnsignal.stream.statistics.directions import BETTER, CHANGED
 from turnsignal.stream.text.signed import signed
 
 _SHOWN = 60  # characters of a name
@@ -43,8 +43,8 @@ def describe_change(change: ScorerChange) -> str:
 
 
 def _meaning(change: ScorerChange) -> str:
-    if change.meaning == CHANGED and is_better_without_silence(change.scorer, change.direction):
-        return f"{CHANGED}, not called better: users who leave without a word are not in it"
+    if change.meaning == CHANGED and leaning_of(change.scorer, change.direction) == BETTER:
+        return f"{CHANGED}, not called better: by itself it knows neither the other figures nor who left without a word"
     return change.meaning
 
 

@@ -22,14 +22,14 @@ SHOWN = 5  #: conversations that an incident is shown by
 class ScorerChange(msgspec.Struct):
     """How one scorer has changed.
 
-    quality: of the diagnosis that it is about; meaning: better, worse or changed (what users write, or
-    vote, is never better by itself: who leaves without a word is not in it); direction: lower or higher; scope:
-    `usual`, against what is usual, or `version`, against the version `replaces`; tier: page or ticket; called, since:
-    when its alarm opened and when the change most likely began, seconds since 1970, or UNKNOWN; version: which was seen
-    then; before, after: mean values; change, low, high: after − before with bounds (95 %), negative where it is lower;
-    n: values since; evidence, threshold: logarithms to base 10, None between versions; promise: about false alarms, in
-    words; conversations: the worst first; closed: since when it is over, None while it is open; or_before: it may have
-    begun before `since`, as it was not watched until then.
+    quality: of the diagnosis that it is about; meaning: worse or changed, as none is better by itself (of
+    earlier versions better, too); direction: lower or higher; scope: `usual`, against what is usual, or `version`,
+    against the version `replaces`; tier: page or ticket; called, since: when its alarm opened and when the change most
+    likely began, seconds since 1970, or UNKNOWN; version: which was seen then; before, after: mean values; change, low,
+    high: after − before with bounds (95 %), negative where it is lower; n: values since; evidence, threshold:
+    logarithms to base 10, None between versions; promise: about false alarms, in words; conversations: the worst first;
+    closed: since when it is over, None while it is open; or_before: it may have begun before `since`, as it was not
+    watched until then.
     """
 
     scorer: str

@@ -13,9 +13,9 @@ WATCHED = WatchedSeries({("support", 0, "nDCG@5"): 1.0 * DAY})
 
 
 def called(
-    name: str, opened: float, assistant: str = "support", tier: str = "page", meaning: str = "worse"
+    name: str, opened: float, assistant: str = "support", tier: str = "page", direction: str = "lower"
 ) -> Incident:
-    change: Any = ("nDCG@5", "relevancy", meaning, "lower", "usual", tier, opened, opened, "v2", None)
+    change: Any = ("nDCG@5", "relevancy", "worse", direction, "usual", tier, opened, opened, "v2", None)
     numbers: Any = (0.8, 0.6, -0.2, -0.3, -0.1, 100, 4.0, 3.0, "")
     return Incident(name, "opened", opened, assistant, 0, tier, opened, opened, "v2", [ScorerChange(*change, *numbers)])
 
@@ -35,7 +35,7 @@ def test_a_known_incident_is_hit_by_the_first_call_after_its_begin() -> None:
 
 def test_a_call_of_another_assistant_or_of_a_rise_is_no_hit() -> None:
     known = KnownIncident("bad prompt", "support", 10 * DAY)
-    others = called("a", 10.1 * DAY, assistant="sales"), called("b", 10.1 * DAY, meaning="better")
+    others = called("a", 10.1 * DAY, assistant="sales"), called("b", 10.1 * DAY, direction="higher")
     matched = match_incidents(history(*others), [known])
     assert (matched.hits, matched.misses) == ([], [known])
     assert matched.false_pages == 2

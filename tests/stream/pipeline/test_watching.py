@@ -165,11 +165,11 @@ def risen_then_dropped() -> list[FakeRecord]:
 
 
 @pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.slow), 100])
-def test_what_became_better_and_what_became_worse_later_are_two_incidents(step: int) -> None:
+def test_what_looks_better_and_what_became_worse_later_are_two_incidents(step: int) -> None:
     fed = risen_then_dropped()
     written = called(watching(), fed)
     incidents = newest(written).values()
-    assert [{change.meaning for change in incident.changes} for incident in incidents] == [{"better"}, {"worse"}]
+    assert [{change.meaning for change in incident.changes} for incident in incidents] == [{"changed"}, {"worse"}]
     better, worse = incidents
     assert better.opened < CHANGE + 0.5 * DAY < worse.opened
     assert (better.tier, worse.tier) == (TICKET, PAGE)
