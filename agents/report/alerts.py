@@ -14,6 +14,10 @@ from turnsignal.stream.detection.wording import format_time
 from turnsignal.stream.text.counts import count_of
 
 SHOWN = 20  #: incidents; summary.json has them all
+NOT_HERE = (
+    "Not in this: what only Prometheus counts (TurnsignalAnswersMissing, TurnsignalUsersSilent, "
+    "TurnsignalInstructionRuleBroken and the budgets)."
+)
 _SHORT = 3  # series that were not watched; summary.json has them all
 
 
@@ -35,6 +39,7 @@ def format_alerts(summary: Mapping[str, Any]) -> Iterator[Text]:
         yield from (Text(plain(line, 500)) for line in incident["text"])
     if len(alerts["incidents"]) > SHOWN:
         yield Text(f"… and {len(alerts['incidents']) - SHOWN:,} more in summary.json")
+    yield Text(NOT_HERE)
     yield Text()
 
 

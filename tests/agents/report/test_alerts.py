@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from turnsignal.agents.report.alerts import SHOWN, format_alerts, format_known, format_tried
+from turnsignal.agents.report.alerts import NOT_HERE, SHOWN, format_alerts, format_known, format_tried
 from turnsignal.stream.detection.backtest import BackTest
 from turnsignal.stream.detection.detector import PAGE
 from turnsignal.stream.detection.known_incidents import KnownIncident, find_quiet, match_incidents
@@ -62,6 +62,7 @@ def test_an_incident_is_told_in_lines_that_can_be_checked() -> None:
         f"    {moved}, 400 values since 1970-01-01 00:01 UTC, now of v2; worse",
         "      without a change, one call in 30 days of all series that page at most",
         "    conversations: c-1, c-2",
+        NOT_HERE,
         "",
     ]
 
@@ -78,7 +79,7 @@ def test_names_from_strangers_are_printed_as_text_and_cut() -> None:
 def test_many_incidents_are_cut_and_counted_and_what_nobody_watches_is_said() -> None:
     told = lines(*[incident(f"a{n}") for n in range(SHOWN + 3)], unwatched=7)
     assert "7 values were of series beyond 10,000, which nobody watches." in told
-    assert told[-2] == "… and 3 more in summary.json"
+    assert told[-3] == "… and 3 more in summary.json"
 
 
 def test_series_that_were_not_watched_are_counted_and_named_as_nothing_could_fire_there() -> None:
@@ -99,13 +100,14 @@ def test_where_no_series_was_watched_that_is_said_first_and_no_number_of_alerts_
             "No series was watched, so nothing could fire: fewer than 1,000 values, or a day, before the end (nDCG@5 of"
             " billing: 320 values in 2.5 days)."
         ),
+        NOT_HERE,
         "",
     ]
     assert lines(series=WatchedSeries())[0] == "No series was watched, so nothing could fire: there was none to watch."
 
 
 def test_a_series_that_was_not_watched_is_named_safely() -> None:
-    (line, _) = lines(series=WatchedSeries(short=(ShortSeries("[red]\n" + "y" * 900, 0, "s" * 900, 1, 0.0),)))
+    (line, *_) = lines(series=WatchedSeries(short=(ShortSeries("[red]\n" + "y" * 900, 0, "s" * 900, 1, 0.0),)))
     assert line.isprintable()
     assert len(line) < 300
 
