@@ -45,14 +45,14 @@ def test_rows_and_last_summaries_of_a_replay_with_verdicts_are_those_of_the_work
     turns, spoken, rows, summaries = live()
     (tmp_path / "turns.jsonl").write_bytes(b"\n".join(turns))
     (tmp_path / "verdicts.jsonl").write_bytes(b"\n".join(said.value or b"" for said in reversed(spoken)))
-    for workers in (1, 3):
+    for workers in (1, 2):
         out = tmp_path / str(workers)
         files, whole = [tmp_path / "turns.jsonl"], parse_suite(JUDGES + "[aggregates]\nwhole = true")
         replay_files(files, out, whole, 2e9, verdicts=[tmp_path / "verdicts.jsonl"], workers=workers)
         written = (out / "scores.jsonl").read_bytes().splitlines()
         assert sorted(filter(is_verdict_row, written)) == sorted(rows)
         assert set((out / "conversations.jsonl").read_bytes().splitlines()) == set(summaries.values())
-    assert (tmp_path / "1" / "scores.jsonl").read_bytes() == (tmp_path / "3" / "scores.jsonl").read_bytes()
+    assert (tmp_path / "1" / "scores.jsonl").read_bytes() == (tmp_path / "2" / "scores.jsonl").read_bytes()
 
 
 def test_the_command_takes_a_file_of_verdicts_and_sets_unreadable_ones_aside(tmp_path: Path) -> None:
