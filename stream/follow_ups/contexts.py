@@ -100,6 +100,9 @@ def with_all_letters(pattern: str) -> str:
 _REMARK = {name: expanded(patterns, TABLE["words"]) for name, patterns in TABLE["remark"].items()}
 _HARMLESS = re2.compile(_REMARK["harmless"].encode(), options())
 _BIDING = re2.compile(with_all_letters(_REMARK["biding"]).encode(), options())
+_SUPPOSED = re2.compile(with_all_letters(_REMARK["supposed"]).encode(), options())
+_DONE_WRONG = re2.compile(with_all_letters(_REMARK["done_wrong"]).encode(), options())
+_WONDERING = re2.compile(with_all_letters(_REMARK["wondering"]).encode(), options())
 _RESTATED = re2.compile(with_all_letters(_REMARK["restated"]).encode(), options())
 _ANNOUNCED = re2.compile(with_all_letters(_REMARK["announced"]).encode(), options())
 #: What a follow-up may remark; the place in this tuple is the place in the set.
@@ -305,13 +308,13 @@ class Context:
         return "?" not in self._follow_up and self.telling()
 
     def telling(self) -> bool:
-        """The follow-up begins as a statement does, whatever stands before it ("and", "thanks")."""
+        """The follow-up begins as a statement does, whatever stands before it ("and", "thanks"); no condition does."""
         words = opened(self._follow_up[:CLOSING])
-        return not words or tells(words)
+        return (not words or tells(words)) and not self._supposes()
 
     def claiming(self) -> bool:
         """A sentence of the follow-up is a statement that supposes nothing ("if it is wrong")."""
-        return claims(self._follow_up)
+        return claims(self._follow_up) and not self._supposes()
 
     def addressed(self) -> bool:
         """Like claiming, or the follow-up is said to the assistant ("you")."""
@@ -334,8 +337,10 @@ class Context:
         return self.stating() and not self.asked()
 
     def countered(self) -> bool:
-        """Like unasked, and the follow-up claims something and does not end in a question."""
-        return not self.asked() and not self._follow_up.endswith("?") and self.telling() and self.claiming()
+        """Like unasked, and the follow-up claims something of others than oneself and does not end in a question."""
+        if self.asked() or self._ends_asking() or self._tells_of_deeds():
+            return False
+        return self.telling() and self.claiming()
 
     def grudging(self) -> bool:
         """Like stated, and without a word of praise."""
@@ -351,7 +356,9 @@ class Context:
 
     def negated(self) -> bool:
         """Like objected, a negation is left when the harmless ones are taken out, and nothing new is told of."""
-        return self.objected() and _NEGATED in self._remarked() and not self._tells_of_new()
+        if not self.objected() or _NEGATED not in self._remarked():
+            return False
+        return not self._tells_of_new() and not self._tells_of_deeds()
 
     def asserted(self) -> bool:
         """Like objected, and it has a word of the exchange."""
@@ -402,6 +409,18 @@ class Context:
     def followed(self) -> bool:
         """The follow-up has nothing of the user's own that is new ("my last bill")."""
         return WORDS["owning"].isdisjoint(words_of(self._follow_up)) or not self._is_new()
+
+    def _supposes(self) -> bool:
+        """Say whether the follow-up asks what holds on a condition, in another language than English ([remark])."""
+        return _SUPPOSED.search(encode(self._follow_up)) is not None
+
+    def _ends_asking(self) -> bool:
+        """Say whether the follow-up ends in a question, with a mark or in words that need none ([remark])."""
+        return self._follow_up.endswith("?") or _WONDERING.search(encode(self._follow_up)) is not None
+
+    def _tells_of_deeds(self) -> bool:
+        """Say whether the follow-up tells what the user did or did not do wrong ([remark])."""
+        return _DONE_WRONG.search(encode(self._follow_up)) is not None
 
     def _comments(self) -> bool:
         """Say whether the follow-up speaks of the answer before all else: who wants more, or no more, does not.
