@@ -113,7 +113,18 @@ _REMARKS = Patterns([_REMARK["denied"], _REMARK["adverse"], _REMARK["negated"]])
 class Context:
     """What stands around a follow-up; each part is looked at only when a rule asks."""
 
-    __slots__ = ("_around", "_demands", "_exchange", "_failures", "_follow_up", "_new", "_remarks", "_signs", "_tail")
+    __slots__ = (
+        "_around",
+        "_demands",
+        "_exchange",
+        "_failures",
+        "_follow_up",
+        "_new",
+        "_remarks",
+        "_signs",
+        "_supposing",
+        "_tail",
+    )
 
     def __init__(self, follow_up: str, exchange: Exchange, signs: Any, failures: Failures) -> None:
         self._follow_up, self._exchange, self._signs, self._failures = follow_up, exchange, signs, failures
@@ -122,6 +133,7 @@ class Context:
         self._demands: bool | None = None
         self._tail: list[int] | None = None
         self._remarks: frozenset[int] | None = None
+        self._supposing: bool | None = None
 
     def always(self) -> bool:
         """Whatever stands around it."""
@@ -412,7 +424,9 @@ class Context:
 
     def _supposes(self) -> bool:
         """Say whether the follow-up asks what holds on a condition, in another language than English ([remark])."""
-        return _SUPPOSED.search(encode(self._follow_up)) is not None
+        if self._supposing is None:
+            self._supposing = _SUPPOSED.search(encode(self._follow_up)) is not None
+        return self._supposing
 
     def _ends_asking(self) -> bool:
         """Say whether the follow-up ends in a question, with a mark or in words that need none ([remark])."""

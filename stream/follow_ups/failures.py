@@ -81,7 +81,8 @@ _CONTRAST = re.compile(
 #: a condition or an explanation: who says what to do about a failure does not fail
 _EXPLAINED = re.compile(
     r"\W*(?:if|when|whenever|once|in case|wenn|falls|sobald|cuando|quand|lorsque|en cas de|quando|wanneer|indien"
-    r"|si (?:el|la|los|las|no|su|tu|usted|hay|aparece|quiere|necesita|tiene|le|les|l'\w+|vous|votre|c'est|tu)"
+    r"|si (?:el|la|los|las|no|su|tu|usted|hay|aparece|quieres?|queres|necesitas?|tienes?|tenes|le|les)"
+    r"|si (?:l'\w+|vous|votre|c'est)"
     r"|se (?:o|a|os|as|il|lo|la|i|gli|l'\w+|non|nao|voce|precisa|vuole|tiver|quiser)"
     r"|als (?:de|het|een|u|uw|je|er|dit|dat)"
     r"|chi|wer|quien(?:es)?|quem|ce(?:ux|lles|lui|lle) qui|(?:any ?one|those|people|\w{3,20}s) who|whoever)\b"

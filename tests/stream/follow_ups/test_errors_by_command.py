@@ -9,6 +9,9 @@ Se produjo un error inesperado. Volvé a intentarlo en unos minutos.
 Hubo un problema de conexión. Esperá unos segundos y volvé a probar.
 Ups, no funcionó. Reintentá en un ratito.
 Uy, algo no anduvo. Probá otra vez.
+Un momento, dejame ver.
+Dejame consultar y te aviso.
+Repetí la pregunta, por favor.
 No pude cargar tus datos. Aguardá un momento y probá de nuevo.
 Ocurrió un error. Espera unos minutos y prueba otra vez.
 Probá de nuevo más tarde.
@@ -44,6 +47,7 @@ ANSWERS = """\
 Probá la clave que te mandamos por mail y entrá de nuevo desde la app.
 Esperá la factura: llega entre el 5 y el 10 de cada mes.
 El corte afecta tu zona hasta las 18 h. Esperá a que vuelva la luz y después prendé la térmica.
+Si tenés dudas, no puedo ayudarte por acá: pasá por la oficina.
 Si el sistema está caído, cargá la lectura por teléfono al 0800.
 Tenta o código 4521 e depois fecha a alavanca.
 O estorno não deu certo porque o cartão venceu; cadastre outro em Carteira.
