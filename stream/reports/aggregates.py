@@ -252,15 +252,17 @@ class Aggregates:
 
     def _hold(self, key: bytes, conversation: OpenConversation, state: Conversation, answer: HeldAnswer) -> None:
         """Hold an answer in the place of another one of its run, or count that one, whose run is over."""
-        held, conversation.held = conversation.held, answer
+        held = conversation.held
         if held is None:
+            conversation.held = answer.behind_hand_off() if conversation.handed else answer
             return
         earlier, later, spoken = in_order(state.kept, held, answer)
         if spoken or not earlier.prompted:
             greets = spoken and not earlier.prompted
             earlier = earlier.followed() if spoken else earlier
             self._count(key, conversation, earlier.greeting() if greets else earlier)
-            conversation.held, conversation.greeted = later, greets
+            is_behind = conversation.handed and later is answer
+            conversation.held, conversation.greeted = later.behind_hand_off() if is_behind else later, greets
             return
         conversation.own_means = False  # its conversation's means know of both
         conversation.held = later.in_place_of(earlier) if later.run.replaces(earlier.run) else earlier.asking(later)
@@ -271,7 +273,7 @@ class Aggregates:
         self._put_off(conversation, ("", release, answer.scorers, answer.values))
         self._add(self._values(conversation, release), answer)
         conversation.first_answer = answer.opening(None if conversation.greeted else conversation.first_answer)
-        conversation.greeted = False
+        conversation.greeted, conversation.handed = False, answer.run.handed
         if answer.run.failed:
             conversation.failed = (*conversation.failed[1 - OPEN_ANSWERS :], answer.turn_id)
         if answer.worst is not None:

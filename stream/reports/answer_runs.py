@@ -14,7 +14,8 @@ from turnsignal.stream.statistics.directions import ANSWER_SECONDS, IN_PARTS, WI
 class RunTurn(NamedTuple):
     """What decides whether a turn is the answer of its run.
 
-    failed: it is none; documents: it was given some; handed: the user is put through to somebody, be it before.
+    failed: it is none; documents: it was given some; handed: the user is put through to somebody, be it before, in
+    this run or an earlier one.
     """
 
     failed: bool
@@ -38,6 +39,17 @@ class RunTurn(NamedTuple):
         """Say whether nothing but their length tells which of two turns of a run is the answer."""
         return not (self.failed or self.documents or earlier.failed or earlier.documents or earlier.handed)
 
+    def behind_hand_off(self, figures: Mapping[str, float]) -> tuple["RunTurn", dict[str, float]]:
+        """Return what this turn is, and its figures that no scorer gives, where the user was put through to somebody.
+
+        Turns do not say who wrote them. So what has no documents is the person's, who is as fast as people are, and
+        looks nothing up; where documents come, the assistant is back.
+        """
+        if self.documents:
+            return self, dict(figures)
+        kept = {name: value for name, value in figures.items() if name not in (ANSWER_SECONDS, WITH_DOCUMENTS)}
+        return self._replace(handed=True), kept
+
     def in_place_of(
         self, figures: Mapping[str, float], earlier: "RunTurn", before: Mapping[str, float]
     ) -> tuple["RunTurn", dict[str, float]]:
@@ -45,11 +57,10 @@ class RunTurn(NamedTuple):
 
         figures, before: those of this turn and of the earlier one. How long it took is known by the first turn that did
         not fail: a part of it, or an answer behind which a line closes the conversation when nobody has written for
-        long. A person to whom the user was put through is as fast as people are, and looks nothing up.
+        long.
         """
         if earlier.handed and not self.documents:
-            kept = {name: value for name, value in figures.items() if name not in (ANSWER_SECONDS, WITH_DOCUMENTS)}
-            return self._replace(handed=True), kept
+            return self.behind_hand_off(figures)
         if earlier.failed or self.failed:
             return self, dict(figures)
         kept = {name: value for name, value in figures.items() if name != ANSWER_SECONDS}

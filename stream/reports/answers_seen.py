@@ -69,6 +69,12 @@ class SeenAnswer(NamedTuple):
         return self._replace(run=run, figures=figures, first=first)
 
 
+    def behind_hand_off(self) -> "SeenAnswer":
+        """Return this answer as the first of its run, where the user was put through to somebody in an earlier one."""
+        run, figures = self.run.behind_hand_off(self.figures)
+        return self._replace(run=run, figures=figures)
+
+
 class SeenAnswers:
     """Those of one conversation.
 
@@ -77,10 +83,11 @@ class SeenAnswers:
     of itself whose run may go on.
     """
 
-    __slots__ = ("_first", "_sums", "documents", "held", "replaced", "unasked")
+    __slots__ = ("_first", "_handed", "_sums", "documents", "held", "replaced", "unasked")
 
     def __init__(self) -> None:
         self._first: FirstAnswer | None = None
+        self._handed = False  # in the run before, to somebody who may answer all that follows
         self.documents: dict[str, int] = {}
         self.replaced: set[str] = set()
         self.unasked: set[str] = set()
@@ -100,6 +107,8 @@ class SeenAnswers:
         if self.held is not None:
             self.replaced.add(self.held.turn_id)
             answer = answer.in_place_of(self.held)
+        elif self._handed:
+            answer = answer.behind_hand_off()
         self.held = answer
 
     def count(self, *, followed: bool = False) -> None:
@@ -108,7 +117,7 @@ class SeenAnswers:
         if held is not None:
             if followed and FOLLOWED in held.figures:
                 held.figures[FOLLOWED] = 1.0
-            self._first, self.held = held.opening(self._first), None
+            self._first, self.held, self._handed = held.opening(self._first), None, held.run.handed
             for figure, value in held.figures.items():
                 self.add(figure, value)
 

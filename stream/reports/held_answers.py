@@ -102,6 +102,11 @@ class HeldAnswer(NamedTuple):
             first = first.or_longer(earlier.first)
         return self._replace(run=run, first=first, beside=beside)
 
+    def behind_hand_off(self) -> "HeldAnswer":
+        """Return this answer as the first of its run, where the user was put through to somebody in an earlier one."""
+        run, beside = self.run.behind_hand_off(self.beside)
+        return self._replace(run=run, beside=beside)
+
     def asking(self, later: "HeldAnswer") -> "HeldAnswer":
         """Return this answer with what a later turn of its run asks last: who replies, replies to that."""
         beside = self._without(*REPLIES).beside

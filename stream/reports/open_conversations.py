@@ -46,13 +46,14 @@ class OpenConversation:
     """What is known of a conversation that may go on.
 
     release, opened, first_answer: of its first answer the release, the event time, and what is kept; own_means: all
-    answers count, for that release; held: the answer whose run may go on; greeted: what was counted last greets; parts:
-    release → the values of what was counted, as `Quality` has them; unsummed: values of answers and follow-ups that are
-    not among them yet; headless: its first turn was an answer; follow_ups: turn id → what a follow-up added to which
-    values, as long as it can be corrected; good: answers whose relevancy and follow-up were high; broken: instructions;
-    went: how it had gone when it was closed; other_environments: it was closed, and another environment has turns in
-    it; votes: how votes and follow-ups meet in it; failed: turn ids of its last failing answers; replied: of the last
-    answers whose closing question got a bare reply; language: of what its user wrote, "" until that is told.
+    answers count, for that release; held: the answer whose run may go on; greeted: what was counted last greets;
+    handed: what was counted last puts the user through to somebody, or is that person's; parts: release → the values of
+    what was counted, as `Quality` has them; unsummed: values of answers and follow-ups that are not among them yet;
+    headless: its first turn was an answer; follow_ups: turn id → what a follow-up added to which values, as long as it
+    can be corrected; good: answers whose relevancy and follow-up were high; broken: instructions; went: how it had gone when
+    it was closed; other_environments: it was closed, and another environment has turns in it; votes: how votes and
+    follow-ups meet in it; failed: turn ids of its last failing answers; replied: of the last answers whose closing
+    question got a bare reply; language: of what its user wrote, "" until that is told.
     """
 
     __slots__ = (
@@ -62,6 +63,7 @@ class OpenConversation:
         "follow_ups",
         "good",
         "greeted",
+        "handed",
         "headless",
         "held",
         "language",
@@ -81,7 +83,7 @@ class OpenConversation:
         self.opened = opened
         self.first_answer: FirstAnswer | None = None
         self.own_means = True
-        self.greeted = self.other_environments = False
+        self.greeted = self.handed = self.other_environments = False
         self.held: HeldAnswer | None = None
         self.parts: dict[Release, list[float]] = {}
         self.unsummed: list[AnswerValues] = []

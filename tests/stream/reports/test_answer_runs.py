@@ -229,6 +229,18 @@ def test_an_answer_of_a_person_to_whom_the_user_was_put_through_is_out_of_no_doc
     assert figures(*turns(ASKED, INTERIM, person))["answers_with_documents"]["value"] == 0.0
 
 
+def test_that_person_goes_on_until_an_answer_is_out_of_documents_again() -> None:
+    handed: Line = ("assistant", "I've put you through to Sam from our team.", [])
+    person: Line = ("assistant", "Hi, Sam here. Press Split on the terminal.", [])
+    goes_on: Line = ("assistant", "The same way, one after another.", [])
+    bare: Line = ("assistant", "The terminal prints a receipt.", [])
+    thanked: list[Line] = [("user", "thanks!", []), ("assistant", "You're welcome!", [])]
+    after = figures(*turns(ASKED, handed, person, MORE, goes_on, *thanked, MORE, goes_on, MORE, ANSWER, MORE, bare))
+    assert after["answers_with_documents"]["value"] == 0.5
+    # An answer that is none has failed, whoever wrote it.
+    assert figures(*turns(ASKED, handed, person, MORE, ERROR))["failed"]["value"] == 0.5
+
+
 def test_ok_to_a_command_is_an_answer() -> None:
     assert figures(*turns(("user", "Turn on the hall lights", []), ("assistant", "OK", [])))["failed"]["value"] == 0.0
     assert figures(*turns(ASKED, ("assistant", "OK", [])))["failed"]["value"] == 1.0

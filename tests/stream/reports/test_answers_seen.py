@@ -51,6 +51,16 @@ def test_the_first_answer_is_kept_and_the_documents_that_came_first() -> None:
     assert found.first == first._replace(documents=first_documents(["d1"]))
 
 
+def test_who_was_put_through_to_a_person_is_answered_out_of_no_documents_until_some_come() -> None:
+    texts = ["I've put you through to Sam.", "Hi, Sam here. Open Settings.", "Yes, that one.", "Open Settings [d1]."]
+    asked = [turn(3 * at, "user", QUESTION) for at in (0, 1, 2, 3)]
+    put, person, goes_on = (turn(at, "assistant", text) for at, text in zip((1, 2, 4), texts, strict=False))
+    back = turn(7, "assistant", texts[3], retrieved=[{"doc_id": "d1"}])
+    means = seen(asked[0], put, person, asked[1], goes_on, asked[2], back, asked[3]).means()
+    assert (means["answers_with_documents"], means["failed"]) == (1.0, 0.0)
+    assert seen(asked[0], person, asked[1], goes_on).means()["answers_with_documents"] == 0.0
+
+
 def test_an_answer_in_another_language_than_the_question_is_seen() -> None:
     german = "Öffnen Sie die Einstellungen und wählen Sie dort die Bestellung, die Sie gestern abgeschickt haben."
     assert seen(turn(1, "user", QUESTION), turn(2, "assistant", german)).means()["same_language"] == 0.0
