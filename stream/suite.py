@@ -236,7 +236,8 @@ class Suite(_SuitePart):
 
     Sections as in deploy/suite.toml; whatever is left out has the default that is written there. python: the
     interpreter for the Python checks, None for turnsignal's own; exempt: responses, word for word, that no check
-    binds; their apostrophes and quotation marks may be straight or typographic, and `{{…}}` is any 1 to 80 characters.
+    binds and that are no failures; their apostrophes and quotation marks may be straight or typographic, and `{{…}}` is
+    any 1 to 80 characters.
     """
 
     name: str = "default"
@@ -323,7 +324,8 @@ class Suite(_SuitePart):
     @cached_property
     def follow_up_rules(self) -> FollowUpRules:
         """The rules for follow-ups, shared by all partitions."""
-        return FollowUpRules(self.follow_ups.strict, self.follow_ups.precision, Failures(self.conversations.failed))
+        known = Failures(self.conversations.failed, self.exempt)
+        return FollowUpRules(self.follow_ups.strict, self.follow_ups.precision, known)
 
     @cached_property
     def limits(self) -> Limits:

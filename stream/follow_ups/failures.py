@@ -21,6 +21,7 @@ import re2
 
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.follow_ups.addenda import divided, unwrapped, without_footers
+from turnsignal.stream.text.exemptions import Exemptions
 from turnsignal.stream.text.patterns import Patterns, encode, options
 
 VERSION = 15  #: raised when another answer counts as a failure, or as a question; part of the suite's fingerprint
@@ -105,12 +106,15 @@ _EVIDENCE = 0  #: the place of the signs of help that count in any sentence
 
 
 class Failures:
-    """Tell answers that are none; more: patterns (RE2) of a product's own, looked for anywhere in the opening.
+    """Tell answers that are none.
 
-    Raises ConfigError for a pattern that RE2 does not read.
+    more: patterns (RE2) of a product's own, looked for anywhere in the opening; exempt: texts that ought to be said, as
+    `Exemptions` reads them, which are answers whatever they say. Raises ConfigError for a pattern that RE2 does not
+    read.
     """
 
-    def __init__(self, more: Iterable[str] = ()) -> None:
+    def __init__(self, more: Iterable[str] = (), exempt: Iterable[str] = ()) -> None:
+        self._exempt = Exemptions(exempt)
         own = [_read(pattern) for pattern in more]
         self._own = Patterns(own, few=True) if own else None
         self._last = "", True
@@ -130,9 +134,19 @@ class Failures:
         before, failed = self._last
         if before is not response:  # the rules ask several times about one answer
             known = self._known.pop(response, None) if self._known else None
-            failed = self._is_none(unwrapped(response.strip())) if known is None else known
+            failed = (
+                (not self.exempts(response) and self._is_none(unwrapped(response.strip()))) if known is None else known
+            )
             self._last = response, failed
         return failed
+
+    def exempts(self, response: str) -> bool:
+        """Say whether an answer is one that ought to be said, whatever it says.
+
+        >>> Failures(exempt=["I can't help with that."]).is_failing("I can’t help with that.")
+        False
+        """
+        return response in self._exempt
 
     def find_ahead(self, response: str) -> bool:
         """Like `is_failing`; keep the result until the follow-up's rules ask."""
@@ -228,6 +242,19 @@ def hands_over(response: str) -> bool:
     (True, False)
     """
     return bool(_table("beside", "handed").match(encode(_plain(response[:_OPENING]))))
+
+
+def refuses(response: str) -> bool:
+    """Say whether an answer that is none declines, or says that it has nothing, and is no error and no hand-off.
+
+    >>> refuses("I can't share that."), refuses("Internal error 500."), refuses("We couldn't connect to the server.")
+    (True, False, False)
+    """
+    text = response.strip()
+    read = encode(_plain(text[:_OPENING]))
+    if _table("patterns", "whole").match(read) or hands_over(text):
+        return False
+    return bool(_table("beside", "declines").match(read)) and not _table("beside", "breaks").match(read)
 
 
 def asks_back(response: str) -> bool:

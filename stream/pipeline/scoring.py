@@ -22,7 +22,6 @@ from turnsignal.stream.follow_ups.failures import asks_back
 from turnsignal.stream.follow_ups.rules import FollowUp
 from turnsignal.stream.pipeline.cited import CitedScores, score_cited
 from turnsignal.stream.pipeline.compliance import COMPLIANCE, Encoded, EncodedScores, InstructionScorer, Results
-from turnsignal.stream.pipeline.exemptions import Exemptions
 from turnsignal.stream.pipeline.rank_scoring import RankScorer
 from turnsignal.stream.pipeline.truth_scoring import TRUTH_SCORERS, score_truth
 from turnsignal.stream.records.feedback import VOTE
@@ -100,7 +99,6 @@ class ResponseScorer:
         self._read = suite.citations.reader()
         self._kept_from = suite.thresholds.instructions
         self._failures = suite.follow_up_rules.failures
-        self._exempt = Exemptions(suite.exempt)
 
     def score(self, turn: Turn, earlier: bytes = b"") -> Scored:
         """Score one assistant turn; earlier: of its conversation, as `Response` has it."""
@@ -108,7 +106,7 @@ class ResponseScorer:
         timed = self._cpu_clock is not None and len(turn.text) > _SHORT
         is_over = deadline(self._cpu_clock, BUDGET) if timed else None
         response = Response(turn.text, turn.retrieved, self._read, turn.platform, relevant, turn.metadata, earlier)
-        exempt = turn.text in self._exempt
+        exempt = self._failures.exempts(turn.text)
         read = response.citations
         parts: list[EncodedScores | CitedScores] = []
         try:

@@ -5,12 +5,12 @@ the turns are read once more: who refuses, fails, answers in another language or
 """
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn
 from turnsignal.stream.conversations.state import Limits
-from turnsignal.stream.follow_ups.failures import asks_back, hands_over
+from turnsignal.stream.follow_ups.failures import Failures, asks_back, hands_over
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.small_talk import is_reply, is_small_talk, suffices
 from turnsignal.stream.formats.completeness import FIRST_PLAUSIBLE
@@ -28,6 +28,7 @@ from turnsignal.stream.statistics.directions import (
     BEGUN_BEHIND,
     DOCUMENTS,
     ELSEWHERE,
+    EXEMPTED,
     FAILED,
     FOLLOWED,
     IN_PARTS,
@@ -67,7 +68,6 @@ class SeenAnswer(NamedTuple):
         run, figures = self.run.in_place_of(self.figures, earlier.run, earlier.figures)
         first = self.first.or_longer(earlier.first) if self.run.is_another_part(earlier.run) else self.first
         return self._replace(run=run, figures=figures, first=first)
-
 
     def behind_hand_off(self) -> "SeenAnswer":
         """Return this answer as the first of its run, where the user was put through to somebody in an earlier one."""
@@ -145,10 +145,11 @@ class SeenAnswers:
 
 
 class AnswersSeen:
-    """The answers of one system by conversation: `add` its turns by event time."""
+    """The answers of one system by conversation: `add` its turns by event time; exempt: its suite's."""
 
-    def __init__(self) -> None:
-        self._rules = FollowUpRules()
+    def __init__(self, exempt: Collection[str] = ()) -> None:
+        self._rules = FollowUpRules(failures=Failures(exempt=exempt))
+        self._exempts = bool(exempt)
         self._seen: dict[str, SeenAnswers] = {}
         self._elsewhere: set[str] = set()  # conversations with documents on another turn than an answer
         self._kept: OrderedDict[str, list[KeptTurn]] = OrderedDict()
@@ -187,11 +188,14 @@ class AnswersSeen:
     def _count(self, seen: SeenAnswers, turn: Turn, kept: list[KeptTurn]) -> None:
         given = seen.documents[turn.turn_id] = len(turn.retrieved)
         failed = self._rules.failures.is_failing(turn.text) and not suffices(turn.text, kept, self._rules)
+        exempt = self._rules.failures.exempts(turn.text)
         figures: dict[str, float] = {IN_PARTS: 0.0, LEFTOVERS: has_leftovers(turn.text)}
         is_asked, back = not is_small_talk(kept, self._rules, "" if given else turn.text), asks_back(turn.text)
         questions = [before for before in kept if before.role == USER]
         if failed or (is_asked and questions):  # what answers nobody, and does not fail, is a greeting
             figures[FAILED], figures[FOLLOWED] = failed, 0.0
+            if self._exempts:
+                figures[EXEMPTED] = exempt
             figures[ASKS_BACK] = back
             if not back:
                 figures[WITH_DOCUMENTS] = given > 0
@@ -220,5 +224,5 @@ class AnswersSeen:
             figures[BEGUN_BEHIND] = is_reply(questions[0].text, self._rules)
         if not questions:
             seen.count()  # it answers nobody, and neither does what comes next
-        run = RunTurn(failed, given > 0, failed and hands_over(turn.text))
+        run = RunTurn(failed, given > 0, (failed or exempt) and hands_over(turn.text))
         seen.hold(SeenAnswer(turn.turn_id, run, figures, first))

@@ -61,10 +61,13 @@ _Keys = tuple[str, CaseKey | None, CaseKey | None]  # a conversation, with its c
 
 
 class SystemCases:
-    """The cases of one system: `add` its turns by event time. answers: what is seen of its answers."""
+    """The cases of one system: `add` its turns by event time.
 
-    def __init__(self) -> None:
-        self.answers = AnswersSeen()
+    answers: what is seen of its answers; exempt: texts that its suite exempts.
+    """
+
+    def __init__(self, exempt: Collection[str] = ()) -> None:
+        self.answers = AnswersSeen(exempt)
         self._ids: dict[str, str] = {}
         self._questions: dict[str, str] = {}
         self._behind: dict[str, bytes] = {}  # a digest of what users wrote behind their first message

@@ -13,7 +13,7 @@ from turnsignal.stream.conversations.pairing import ASKED, TOGETHER, USER, KeptT
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.follow_ups.closings import asks_whether_it_helped, invites_correction
 from turnsignal.stream.follow_ups.contexts import TAIL
-from turnsignal.stream.follow_ups.failures import asks_back, hands_over
+from turnsignal.stream.follow_ups.failures import asks_back, hands_over, refuses
 from turnsignal.stream.follow_ups.outcomes import Outcomes
 from turnsignal.stream.follow_ups.rules import FollowUp
 from turnsignal.stream.follow_ups.small_talk import complains, is_reply, is_small_talk, recalls, suffices
@@ -46,6 +46,7 @@ from turnsignal.stream.statistics.directions import (
     COMPLAINED,
     DOCUMENTS,
     ELSEWHERE,
+    EXEMPTED,
     FAILED,
     FOLLOWED,
     IN_PARTS,
@@ -55,6 +56,7 @@ from turnsignal.stream.statistics.directions import (
     PERSON,
     RECALLED,
     REFORMATTED,
+    REFUSED,
     ROUNDED,
     SAME_LANGUAGE,
     THANKED,
@@ -119,7 +121,11 @@ class HeldAnswer(NamedTuple):
 
     def greeting(self) -> "HeldAnswer":
         """Return this answer as one that answers nobody."""
-        return self if self.run.failed else self._without(FAILED, WITH_DOCUMENTS, ASKS_BACK, ASKS_AGAIN, ONLY_ASKS)
+        return (
+            self
+            if self.run.failed
+            else self._without(FAILED, REFUSED, EXEMPTED, WITH_DOCUMENTS, ASKS_BACK, ASKS_AGAIN, ONLY_ASKS)
+        )
 
     def in_parts(self) -> "HeldAnswer":
         """Return this answer as one that came in parts."""
@@ -205,7 +211,7 @@ class AnswerReader:
             turn.turn_id,
             turn.time,
             (turn.assistant, turn.version),
-            RunTurn(failed, bool(turn.retrieved), failed and hands_over(turn.text)),
+            RunTurn(failed, bool(turn.retrieved), (failed or bool(beside.get(EXEMPTED))) and hands_over(turn.text)),
             is_prompted,
             scored.scorers,
             scored.values,
@@ -226,6 +232,9 @@ class AnswerReader:
         if failed or wants_answer:
             figures |= dict.fromkeys((FOLLOWED, THANKED, COMPLAINED, REFORMATTED, PERSON), 0.0)
             figures[FAILED] = failed
+            figures[REFUSED] = failed and refuses(turn.text)
+            if self._suite.exempt:
+                figures[EXEMPTED] = self._suite.follow_up_rules.failures.exempts(turn.text)
             figures[ASKS_BACK] = back
             figures[INVITES] = asks_whether_it_helped(end) or invites_correction(end)
             if not back:

@@ -50,8 +50,8 @@ class OpenConversation:
     handed: what was counted last puts the user through to somebody, or is that person's; parts: release → the values of
     what was counted, as `Quality` has them; unsummed: values of answers and follow-ups that are not among them yet;
     headless: its first turn was an answer; follow_ups: turn id → what a follow-up added to which values, as long as it
-    can be corrected; good: answers whose relevancy and follow-up were high; broken: instructions; went: how it had gone when
-    it was closed; other_environments: it was closed, and another environment has turns in it; votes: how votes and
+    can be corrected; good: answers whose relevancy and follow-up were high; broken: instructions; went: how it had gone
+    when it was closed; other_environments: it was closed, and another environment has turns in it; votes: how votes and
     follow-ups meet in it; failed: turn ids of its last failing answers; replied: of the last answers whose closing
     question got a bare reply; language: of what its user wrote, "" until that is told.
     """

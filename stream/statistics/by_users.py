@@ -29,7 +29,7 @@ SAYS_WORSE = {CITED_ARTICLE: FALL, **WENT_WORSE}
 #: better by what is cited is so without them, so less of them speaks against it.
 _FALLS_BY, _RISES_BY = 2.0, 10.0
 #: Of answers, how many may come to be declined, or given without documents, for a good reason; of more a part broke.
-_SOME_DECLINED, _SOME_WITHOUT = 0.35, 0.5
+SOME_DECLINED, _SOME_WITHOUT = 0.35, 0.5
 _COMPLAINED = 0.6  #: fewer complaints for each answer that is declined: what is declined was mostly wrong before
 _OF_DECLINED = 3.0  #: answers that cite, or conversations, for each declined one that rules know: half of them
 _WOULD_SAY = 3.0  #: answers without documents for each user who is sure not to complain more
@@ -125,7 +125,7 @@ def declined(deltas: Mapping[str, Difference]) -> dict[str, str]:
     error, a few of them. So they must become fewer by most of what came to be declined, and no more may leave unheard.
     """
     failed, free = deltas.get(FAILED), fewer_complaints(deltas)
-    if failed is None or not 0 < failed.value <= min(_SOME_DECLINED, free / _COMPLAINED) or _leave(deltas):
+    if failed is None or not 0 < failed.value <= min(SOME_DECLINED, free / _COMPLAINED) or _leave(deltas):
         return {}
     why = f"{free:.2f} fewer follow-ups complain, as where what was invented is declined now"
     most = {FAILED: 1.0, **dict.fromkeys(("unanswered", CITED, WITH_DOCUMENTS), _OF_DECLINED)}

@@ -39,6 +39,8 @@ BEGUN_COMPLAINING = "begun_with_complaint"
 RESUMED = "resumed"  #: share of answers to a question that came when their conversation had been idle
 INVITES = "invites_correction"  #: share of answers that ask last whether they helped, or to be told what is wrong
 BEGUN_BEHIND = "begun_with_thanks"  #: share of conversations whose first message that is answered is a thanks or leave
+REFUSED = "refused"  #: share of answers that fail and decline, where others are empty, errors or hand-offs
+EXEMPTED = "exempted"  #: share of answers that the suite exempts, where it exempts any
 #: what is written down otherwise, and no matter of the release
 OF_THE_RECORD = (
     FOLLOWED,
@@ -63,6 +65,8 @@ OF_THE_RECORD = (
     INVITES,
     CITES_EARLIER,
     CITES_LAST,
+    REFUSED,
+    EXEMPTED,
 )
 WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
 RANKS = "ranks"  #: where documents that are cited stood, by the first ranking of the suite
@@ -145,6 +149,7 @@ LEAST = {
     RECALLED: 0.03,
     BEGUN_COMPLAINING: 0.03,
     INVITES: 0.1,
+    EXEMPTED: 0.02,
     CITES_EARLIER: 0.05,
     CITES_LAST: 0.2,
     LOGGED_AGAIN: 0.05,

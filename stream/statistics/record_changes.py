@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION
+from turnsignal.stream.statistics.by_users import SOME_DECLINED
 from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     ASKED_TWICE,
@@ -25,6 +26,7 @@ from turnsignal.stream.statistics.directions import (
     COMPLAINED,
     DOCUMENTS,
     ELSEWHERE,
+    EXEMPTED,
     FAILED,
     FALL,
     FOLLOWED,
@@ -152,6 +154,7 @@ def record_changes(
         _begun_complaining(beside),
         _invited(deltas, beside, known.replies),
         other_ids(deltas, known.replaced),
+        _exempted(beside),
     ]
     return [change for change in changes if change is not None]
 
@@ -253,6 +256,20 @@ def _stamped(beside: Mapping[str, Difference]) -> RecordChange | None:
     why = f"{more(rounded)} answers are stamped with whole minutes, or with their question's time"
     note = note_of(rounded, f"{why}, {abs(rounded.value):.0%} of them: what took how long is not known there")
     return RecordChange(why, {ANSWER_SECONDS: 1.0}, note)
+
+
+def _exempted(beside: Mapping[str, Difference]) -> RecordChange | None:
+    """Tell texts that ought to be said, out of no documents, from a search that finds none; of many that is the search.
+
+    Prompts prescribe what is said where nothing is found, too.
+    """
+    exempted = _change_of(EXEMPTED, beside)
+    if exempted is None:
+        return None
+    why = f"{more(exempted)} answers are texts that the suite exempts"
+    most = {WITH_DOCUMENTS: abs(exempted.value)} if abs(exempted.value) <= SOME_DECLINED else {}
+    note = note_of(exempted, f"{why}, by {abs(exempted.value):.0%} of answers")
+    return RecordChange(why, most, note, by_chance=True)
 
 
 def _unlogged(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) -> RecordChange | None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from turnsignal.stream.pipeline.exemptions import Exemptions
+from turnsignal.stream.text.exemptions import Exemptions
 
 FALLBACK = "I can only help with {{product}}."
 

@@ -1,4 +1,4 @@
-"""Exemptions: the responses that a suite lets off all checks, word for word but for their holes.
+"""Exemptions: the responses that a suite prescribes, so that no check binds them, word for word but for their holes.
 
 "I can only help with {{product}}." stands for every response that says so of some product: what a prompt fills in
 before a model reads it is a name or a number, and neither long nor several lines.
