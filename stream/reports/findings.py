@@ -27,6 +27,7 @@ from turnsignal.stream.reports.where_to_work import (
     where_labels_fail,
     where_to_work,
 )
+from turnsignal.stream.statistics.by_users import THANKED_LESS
 from turnsignal.stream.statistics.directions import (
     BETTER,
     CHANGED,
@@ -107,7 +108,8 @@ def _compare(summary: Mapping[str, Any]) -> Iterator[Finding]:
         rank = partial(_rank, moved, {row.get("primary") for row in rows}, summary["suite"]["least_change"])
         for theme, change, way in sorted(moved, key=rank):
             behind = moved[theme, change, way]
-            phrase = theme.phrase(way, judged=change != CHANGED)
+            is_told = any(not entry.get("why", "").startswith(THANKED_LESS) for entry in behind)
+            phrase = theme.phrase(way, judged=change != CHANGED and is_told)
             is_labelled = theme is RANKING and retrieval_fails_more(
                 summary, before, after, {entry["assistant"] for entry in behind}
             )

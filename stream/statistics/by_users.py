@@ -35,6 +35,7 @@ _OF_DECLINED = 3.0  #: answers that cite, or conversations, for each declined on
 _WOULD_SAY = 3.0  #: answers without documents for each user who is sure not to complain more
 #: Of these a fall, or a rise, is no matter of how many users say anything.
 _FEWER_COMPLAIN = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned", FAILED)
+THANKED_LESS = "users thank less or leave: this cannot tell which"
 #: Nobody answered them: that is the release's, wherever they came from.
 WHEREVER = ("unanswered", NO_ANSWER, UNANSWERED_OF_ALL, FAILED)
 
@@ -87,6 +88,18 @@ def only_heard(claimed: Mapping[str, Claim], deltas: Mapping[str, Difference]) -
         return ""
     fewer_complain = any(claimed[name].change == BETTER for name in _FEWER_COMPLAIN if name in claimed)
     return "" if fewer_complain else f"silent {by(silent)}"
+
+
+def thanked_less(claimed: Mapping[str, Claim], deltas: Mapping[str, Difference]) -> bool:
+    """Say whether more silence in the place of content is all that got worse, as where users merely thank less.
+
+    Of fewer messages a larger share complains; how many conversations hold a complaint tells.
+    """
+    worse = {name for name, claim in claimed.items() if claim.change == WORSE}
+    if worse != {"silent", "resolved"}:
+        return False
+    bad = {FREE_CONVERSATIONS: FALL, "abandoned": RISE, **dict.fromkeys(WHEREVER, RISE)}
+    return not any(name in deltas and moved(deltas[name], way, 0.0) for name, way in bad.items())
 
 
 def unhappier_by(deltas: Mapping[str, Difference], least_change: float) -> str:

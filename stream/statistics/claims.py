@@ -37,12 +37,14 @@ from collections.abc import Collection, Mapping, Sequence
 from turnsignal.stream.records.scores import CITED, CITED_ARTICLE, DANGLING, FOLLOW_UP
 from turnsignal.stream.statistics.by_users import (
     SAYS_WORSE,
+    THANKED_LESS,
     WHEREVER,
     answered_otherwise,
     contradicted_by,
     declined,
     fewer_complaints,
     only_heard,
+    thanked_less,
     unhappier_by,
     weigh_users,
 )
@@ -133,6 +135,7 @@ def claims(
     weighing.documents()
     weighing.by_parts()
     weighing.beside_shift()
+    weighing.thanks()
     return weighing.claimed
 
 
@@ -285,6 +288,12 @@ class _Weighing:
             fell = _claim(SAME_LANGUAGE, delta, 2 * len(self._deltas) * delta.p, self._least_change, "")
             if fell.change == WORSE:
                 self.claimed[SAME_LANGUAGE] = Claim(CHANGED, fell.adjusted, shifted)
+
+    def thanks(self) -> None:
+        """Say that nobody can tell who leaves content from who just leaves."""
+        if thanked_less(self.claimed, self._deciding):
+            claim = self.claimed["resolved"]
+            self.claimed["resolved"] = claim._replace(why="; ".join(filter(None, (THANKED_LESS, claim.why))))
 
     def _take_back(self, name: str, why: str, *words: str) -> None:
         """Call a figure merely changed where it was called one of these words; without a reason, nothing."""

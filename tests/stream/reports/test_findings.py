@@ -89,6 +89,12 @@ def test_each_kind_of_change_has_words_of_its_own(figure: str, change: dict[str,
     assert found.endswith("not called better: cited fell") is ("why" in change)
 
 
+def test_users_who_may_only_thank_less_are_not_said_to_be_helped_less() -> None:
+    why = "users thank less or leave: this cannot tell which"
+    (found,) = sentences(compared("a", resolved=delta(-0.2, why=why)))
+    assert found == f"v3 is met with good follow-ups less often (a): resolved −0.20 (−0.30 to −0.10), {why}"
+
+
 def test_every_figure_with_a_direction_has_a_topic_of_its_own() -> None:
     named = {figure for theme in THEMES for figure in theme.figures}
     assert {*OUTCOMES, *DIRECTIONS, UNANSWERED_OF_ALL} - named == {"uncited", "checks_applied", "coverage"}

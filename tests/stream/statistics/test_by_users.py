@@ -82,3 +82,22 @@ def test_content_that_is_read_less_often_holds_a_gain_back_as_far_as_it_may_expl
     assert verdicts({"clarification_free": delta(0.2), read: delta(-0.05)})["clarification_free"] == "better"
     assert verdicts({"clarification_free": delta(0.2), read: delta(-0.12)})["clarification_free"] == "changed"
     assert verdicts({"clarification_free": delta(0.2), "silent": delta(0.05)})["clarification_free"] == "changed"
+
+
+@pytest.mark.parametrize(
+    ("beside", "is_said"),
+    [
+        ({}, True),
+        ({"clarification_free": delta(-0.03, 0.03)}, True),  # of fewer messages, a larger share
+        ({"abandoned": delta(0.03, 0.04)}, False),
+        ({"clarification_free(per=conversation)": delta(-0.2)}, False),
+        ({"failed": delta(0.2)}, False),
+        ({"answers_with_documents": delta(-0.2)}, False),
+    ],
+)
+def test_where_content_alone_turned_silent_it_is_said_that_users_may_only_thank_less(
+    beside: dict[str, Difference], is_said: bool
+) -> None:
+    found = claims({"silent": delta(0.2), "resolved": delta(-0.2)} | beside, {}, "", 0.04, ())
+    assert (found["silent"].change, found["resolved"].change) == ("worse", "worse")
+    assert found["resolved"].why.startswith("users thank less or leave") is is_said
