@@ -28,6 +28,7 @@ from turnsignal.stream.reports.closing_habits import closing_question
 from turnsignal.stream.reports.first_questions import words_around
 from turnsignal.stream.reports.held_answers import AnswerReader, HeldAnswer, in_order
 from turnsignal.stream.reports.interventions import Interventions
+from turnsignal.stream.reports.logged_otherwise import is_hidden
 from turnsignal.stream.reports.open_conversations import OPEN_ANSWERS, AnswerValues, Broken, OpenConversation, Places
 from turnsignal.stream.reports.quality import Quality
 from turnsignal.stream.reports.release_totals import ConversationScores
@@ -132,7 +133,7 @@ class Aggregates:
         conversation = self._open[key]
         superseded = answer.pairing.startswith(Outcome.SUPERSEDED)
         if not superseded:
-            self._count_held(key, conversation, scored)
+            self._count_held(key, conversation, scored, hidden=is_hidden(around.follow_up))
             _take_off_labels(conversation, around)
         self._put_off(conversation, (turn_id, (answer.assistant, answer.version), scored.scorers, scored.values))
         if superseded:
@@ -285,13 +286,21 @@ class Aggregates:
         if answer.ranks:
             self.cite_rates.count(*self.quality.named.fold(release), answer.ranks, answer.cited)
 
-    def _count_held(self, key: bytes, conversation: OpenConversation, follow_up: Scored | None = None) -> None:
-        """Count the answer that is held: its run is over; follow_up: what its user wrote behind it, scored."""
+    def _count_held(
+        self, key: bytes, conversation: OpenConversation, follow_up: Scored | None = None, *, hidden: bool = False
+    ) -> None:
+        """Count the answer that is held: its run is over.
+
+        follow_up: what its user wrote behind it, scored; hidden: nothing of that can be read.
+        """
         held, conversation.held = conversation.held, None
         if held is not None:
             if follow_up is not None:
                 held = held.followed(
-                    follow_up.label, complained=follow_up.complains, wants_person=follow_up.wants_person
+                    follow_up.label,
+                    complained=follow_up.complains,
+                    wants_person=follow_up.wants_person,
+                    hidden=hidden,
                 )
             self._count(key, conversation, held)
 

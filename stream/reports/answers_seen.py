@@ -18,7 +18,7 @@ from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
 from turnsignal.stream.reports.asked_again import figures_of_asking
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
-from turnsignal.stream.reports.logged_otherwise import figures_of_log, is_rough
+from turnsignal.stream.reports.logged_otherwise import figures_of_log, is_hidden, is_rough
 from turnsignal.stream.reports.question_language import match_languages
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
 from turnsignal.stream.statistics.directions import (
@@ -31,6 +31,7 @@ from turnsignal.stream.statistics.directions import (
     EXEMPTED,
     FAILED,
     FOLLOWED,
+    HIDDEN,
     IN_PARTS,
     LEFTOVERS,
     ONLY_ASKS,
@@ -111,12 +112,15 @@ class SeenAnswers:
             answer = answer.behind_hand_off()
         self.held = answer
 
-    def count(self, *, followed: bool = False) -> None:
-        """Take in the answer that is held: its run is over; followed: its user wrote again."""
+    def count(self, *, followed: bool = False, hidden: bool = False) -> None:
+        """Take in the answer that is held: its run is over.
+
+        followed: its user wrote again; hidden: nothing of that can be read.
+        """
         held = self.held
         if held is not None:
             if followed and FOLLOWED in held.figures:
-                held.figures[FOLLOWED] = 1.0
+                held.figures.update({FOLLOWED: 1.0} | ({HIDDEN: 1.0} if hidden else {}))
             self._first, self.held, self._handed = held.opening(self._first), None, held.run.handed
             for figure, value in held.figures.items():
                 self.add(figure, value)
@@ -170,7 +174,7 @@ class AnswersSeen:
         if len(self._kept) > _OPEN:
             self._kept.popitem(last=False)
         if turn.role == USER and (known := self._seen.get(turn.conversation_id)) is not None:
-            known.count(followed=True)
+            known.count(followed=True, hidden=is_hidden(turn.text))
         if turn.role == ASSISTANT:
             seen = self._seen.setdefault(turn.conversation_id, SeenAnswers())
             if turn.turn_id not in seen.documents:

@@ -49,6 +49,7 @@ from turnsignal.stream.statistics.directions import (
     EXEMPTED,
     FAILED,
     FOLLOWED,
+    HIDDEN,
     IN_PARTS,
     INVITES,
     LEFTOVERS,
@@ -132,19 +133,24 @@ class HeldAnswer(NamedTuple):
         return self._replace(beside={**self.beside, IN_PARTS: 1.0})
 
     def followed(
-        self, label: FollowUp | None = None, *, complained: bool = False, wants_person: bool = False
+        self,
+        label: FollowUp | None = None,
+        *,
+        complained: bool = False,
+        wants_person: bool = False,
+        hidden: bool = False,
     ) -> "HeldAnswer":
         """Return this answer as one behind which its user wrote again, where it answers what was asked.
 
         label: what that was read as; thanks are no more than a reply where the answer asked for one; complained: the
-        user asked to clarify; wants_person: the user asked for a person.
+        user asked to clarify; wants_person: the user asked for a person; hidden: nothing of it can be read.
         """
         if FOLLOWED not in self.beside:
             return self
         thanked = label is FollowUp.THANKS and self.beside.keys().isdisjoint(REPLIES)
         reformatted = label is FollowUp.REFORMAT
         becomes = {FOLLOWED: True, THANKED: thanked, COMPLAINED: complained, REFORMATTED: reformatted}
-        becomes[PERSON] = wants_person
+        becomes |= {PERSON: wants_person} | ({HIDDEN: True} if hidden else {})
         return self._replace(beside={**self.beside, **{name: float(value) for name, value in becomes.items()}})
 
     def opening(self, before: FirstAnswer | None) -> FirstAnswer | None:

@@ -14,6 +14,7 @@ from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn, a
 from turnsignal.stream.records.turns import Document, Turn
 from turnsignal.stream.statistics.directions import (
     ASKED_TWICE,
+    HIDDEN,
     LISTED,
     LOGGED_AGAIN,
     LOWERED,
@@ -25,6 +26,12 @@ from turnsignal.stream.statistics.directions import (
 
 #: a marker of a citation in which a part was masked; bounded, on texts of bounded size
 _MASKED = re.compile(r"\[[^\[\]\n]{0,60}(?:<[A-Z_]{2,20}>|\*{3}|X{4}|#{3}|REDACTED|MASKED)[^\[\]\n]{0,40}\]")
+#: what stands in the place of a text, or of its parts, where a log hides them
+_HIDING = re.compile(
+    r"<[a-z_ ]{2,20}>|\[[a-z_ ]{2,20}\]|\b(?:redacted|masked|hidden|removed|omitted|anonymi[sz]ed)\b|[*#•█▒]{3,}"
+    r"|\b(?:x{3,}|[0-9a-f]{16,})\b",
+    re.IGNORECASE,
+)
 _MARKERS = re.compile(r"\[[^\[\]\n]{1,200}\]|【[^【】\n]{1,200}】")
 #: a footnote behind a word or the end of a sentence, as "km²" is none, and elements that hold one
 _FOOTNOTE = re.compile(r"(?:[^\W\d_]{3}|[.!?,;:])\s?[¹²³⁴⁵⁶⁷⁸⁹]|<(?:cite|sup|ref)\b", re.IGNORECASE)
@@ -47,6 +54,7 @@ def figures_of_log(
     figures: dict[str, float] = {
         ASKED_TWICE: end - begin > 1,
         RESUMED: is_resumed(kept, begin, end, idle),
+        HIDDEN: begin < end and (is_hidden(kept[end - 1].text) or _is_said_before(kept[end - 1], kept[:begin])),
         MASKED: has_masked_markers(turn.text),
         LOGGED_AGAIN: is_logged_again(kept, begin, end, text, turn.time),
     }
@@ -73,12 +81,28 @@ def is_logged_again(kept: Sequence[KeptTurn], begin: int, end: int, text: str, t
     if begin == end:
         return False
     question, before = kept[end - 1], kept[:begin]
-    if not any(turn.role == USER and turn.text == question.text for turn in before):
+    if not _is_said_before(question, before):
         return False
     if before[-1].role == ASSISTANT and kept[begin].time - before[-1].time < _AT_ONCE:
         return True
     is_known = any(turn.role == ASSISTANT and turn.text == text for turn in before)
     return is_known and time - question.time < _COPIED
+
+
+def _is_said_before(message: KeptTurn, before: Sequence[KeptTurn]) -> bool:
+    return any(turn.role == USER and turn.text == message.text for turn in before)
+
+
+def is_hidden(text: str) -> bool:
+    """Say whether nothing of a message can be read, since its log leaves it out, masks it or keeps a digest of it.
+
+    >>> is_hidden(""), is_hidden("[REDACTED]"), is_hidden("My card is <NUMBER>."), is_hidden("???")
+    (True, True, False, False)
+    """
+    if not text or text.isspace():
+        return True
+    shown, hidings = _HIDING.subn("", text)
+    return hidings > 0 and not any(map(str.isalnum, shown))
 
 
 def is_rough(answered: float, asked: float) -> bool:

@@ -39,6 +39,7 @@ BEGUN_COMPLAINING = "begun_with_complaint"
 RESUMED = "resumed"  #: share of answers to a question that came when their conversation had been idle
 INVITES = "invites_correction"  #: share of answers that ask last whether they helped, or to be told what is wrong
 BEGUN_BEHIND = "begun_with_thanks"  #: share of conversations whose first message that is answered is a thanks or leave
+HIDDEN = "texts_hidden"  #: share of answers beside a message that is empty, masked, or the same as before
 REFUSED = "refused"  #: share of answers that fail and decline, where others are empty, errors or hand-offs
 EXEMPTED = "exempted"  #: share of answers that the suite exempts, where it exempts any
 #: what is written down otherwise, and no matter of the release
@@ -65,6 +66,7 @@ OF_THE_RECORD = (
     INVITES,
     CITES_EARLIER,
     CITES_LAST,
+    HIDDEN,
     REFUSED,
     EXEMPTED,
 )

@@ -31,6 +31,7 @@ from turnsignal.stream.statistics.directions import (
     FALL,
     FOLLOWED,
     FREE_CONVERSATIONS,
+    HIDDEN,
     IN_PARTS,
     INVITES,
     LEAST,
@@ -69,6 +70,7 @@ _UNMARKED = {
 }  #: how answers may be written down so that what they cite is not known
 _RESOLVES, _COMPLIANCE = "citation.resolves", "compliance"
 _MUCH = 0.1  #: share of answers, from which on a record that changed is said
+_SEEN_HIDDEN = 0.25  #: answers whose question is seen to be hidden for each whose follow-up cannot be read, at least
 _OF_EACH = 2.0  #: conversations that are silent or not for each answer whose follow-up is hidden: most have two answers
 _OF_PARTS = 3.0  #: answers that cite for each that comes in parts: one part may cite what is logged with another
 _OF_MISSING = 4.0  #: answers that failed for each behind which a user asks once more: others leave, or wait
@@ -173,7 +175,10 @@ def _unread(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) 
     if by < abs(read.value) / 2:
         return None
     why = f"{more(read)} of the messages behind answers can be read"
-    fewer = "are users' texts hidden in the log, or in other languages, or do they say what no rule knows?"
+    hidden = beside.get(HIDDEN)
+    may_be_hidden = hidden is not None and moved(hidden, RISE, by * _SEEN_HIDDEN)
+    fewer = "in other languages, or do they say what no rule knows, as who has to ask on does?"
+    fewer = f"are users' texts {'hidden in the log, or ' if may_be_hidden else ''}{fewer}"
     ask = fewer if way == FALL else "were they hidden before, or do more users complain?"
     most = {**dict.fromkeys(_HEARD, _OF_EACH * by), WITH_DOCUMENTS: by}  # a hidden thanks is answered without any
     return RecordChange(why, most, note_of(read, f"{why}, by {by:.0%} of answers: {ask}"))

@@ -802,6 +802,7 @@ def test_a_log_that_begins_to_hide_what_users_write_makes_no_release_worse_and_i
     assert not {"better", "worse"} & {change["verdict"] for change in deltas.values()}
     (note,) = notes
     assert note.startswith("fewer of the messages behind answers can be read")
+    assert "hidden in the log" in note
     assert not {"answers_followed", "answers_before_questions", "begun_with_thanks"} & deltas.keys()
 
 

@@ -466,3 +466,15 @@ def test_a_release_that_only_asks_back_is_not_suspected_to_leave_thanks_out_of_i
     assert any(change.note.startswith("hardly a message thanks") for change in record_changes({}, thanks, unthanked))
     only = {"only_asks_back": delta(0.9)}
     assert not record_changes(only, thanks, unthanked)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "asks"), [(None, False), (delta(0.0, 1.0), False), (delta(0.04, 1e-4), False), (delta(0.3), True)]
+)
+def test_whether_texts_are_hidden_is_asked_only_where_some_are_seen_to_be(
+    hidden: Difference | None, asks: bool
+) -> None:
+    beside = {"answers_followed": delta(0.1)} | ({} if hidden is None else {"texts_hidden": hidden})
+    (change,) = record_changes({"coverage(follow_up)": delta(-0.2)}, beside, Circumstances())
+    assert "of the messages behind answers can be read" in change.note
+    assert ("hidden in the log" in change.note) is asks
