@@ -76,6 +76,14 @@ HINTS = {
     "platform": ("platform", "channel", "channel_type"),
     "user_id": ("user_id", "userid", "customer_id", "visitor_id", "member_id", "visitor", "user"),
 }
+#: What platforms are called in logs, whatever their column is called.
+CHANNELS = frozenset(
+    {
+        *("web", "website", "webchat", "browser", "widget", "desktop", "mobile", "app", "mobile app", "ios", "android"),
+        *("whatsapp", "telegram", "messenger", "facebook", "instagram", "viber", "wechat", "sms", "rcs"),
+        *("slack", "teams", "discord", "email", "e-mail", "phone", "voice", "alexa"),
+    }
+)
 #: Words for what people say of an answer, in stars, too, and those that may stand behind them.
 VOTES = VOTED | frozenset(("rating", "stars", "bewertung"))
 _OF_VOTES = frozenset(("up", "score", "value", "type", "rating"))

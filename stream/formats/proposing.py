@@ -27,7 +27,16 @@ from turnsignal.stream.formats.fitting import (
     separator_of,
 )
 from turnsignal.stream.formats.followed import PARENTS, followed, last_among
-from turnsignal.stream.formats.hints import HINTS, asked_like, is_about, is_id, may_be_id, paths_like, speaker_of
+from turnsignal.stream.formats.hints import (
+    CHANNELS,
+    HINTS,
+    asked_like,
+    is_about,
+    is_id,
+    may_be_id,
+    paths_like,
+    speaker_of,
+)
 from turnsignal.stream.formats.mapping import parse_format_mapping
 from turnsignal.stream.formats.messages import role_of, spoken_in
 from turnsignal.stream.formats.paths import MappedPaths, is_null, said_at, value_of
@@ -46,6 +55,7 @@ _TRIED_LISTS = 16  #: that are tried, those within fewer lists first
 _ENOUGH = 0.8  #: of the records that a mapping should read
 _OF_ITEMS = ("role", "text", "question", "answer", "documents", "turn_id")  #: that stand in the items of a list
 _CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?( ?[AaPp]\.?[Mm]\.?)?")
+_NUMBER = re.compile(r"[^\w\s][0-9]{1,9}")  #: behind a conversation's id, that of a turn in it
 _OTHER_TEXT = 5  #: of so many items, one that says something elsewhere
 _REPEATS = "{} was taken for the conversation's id because it repeats: is it?"
 _TRUTH = "truth."  #: before the labels of a turn
@@ -145,6 +155,7 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
             taken[field] = path
             break
     guesses = _guess(taken, inner, len(wheres), holders) if role else []
+    taken |= _told_by_contents(taken, seen, wheres)
     if not (role or holders or "conversation_id" in taken or (calls and calls.have_history)):
         guesses += _guess_key(taken, inner, len(wheres))
     if role and len(listed) == 1 and (beside := _beside(outer, len(wheres), role, taken.get("text"))):
@@ -267,6 +278,32 @@ def _guess(taken: dict[str, str], inner: Columns, of: int, holders: int) -> list
             taken["conversation_id"] = max((path for path in counts if may_be_id(path)), key=lambda path: counts[path])
             guesses.append(_REPEATS.format(taken["conversation_id"]))
     return guesses
+
+
+def _told_by_contents(taken: Mapping[str, str], seen: Columns, wheres: Sequence[Sequence[Any]]) -> dict[str, str]:
+    """Return the turn's id and the platform where their columns have names of their own, and contents that leave none.
+
+    An id is the conversation's with a number behind it, another in each record; a platform is one of several channels.
+    """
+    found: dict[str, str] = {}
+    rest = {path: values for path, values in seen.items() if path not in taken.values()}
+    conversation = taken.get("conversation_id")
+    if conversation is not None and "turn_id" not in taken:
+        keys = [str(value_of(conversation, where)) for where in wheres]
+        for path, values in rest.items():
+            if len(values) != len(wheres) or not is_unique(values, len(wheres)):
+                continue
+            parts = [str(value_of(path, where)).partition(key) for key, where in zip(keys, wheres, strict=True)]
+            if all(key and not before and _NUMBER.fullmatch(behind) for before, key, behind in parts):
+                found["turn_id"] = path
+                break
+    if "platform" not in taken:
+        for path, values in rest.items():
+            channels = {str(value).casefold() for value in values if value != ""}
+            if len(channels) > 1 and channels <= CHANNELS:
+                found["platform"] = path
+                break
+    return found
 
 
 def _guess_key(taken: dict[str, str], inner: Columns, of: int) -> list[str]:

@@ -613,3 +613,18 @@ def test_turns_whose_dates_are_written_otherwise_keep_their_ids_and_labels() -> 
     (turn,) = parse_format_mapping(proposed.text, "m.toml").read(rows[2], Counter())
     assert (turn["conversation_id"], turn["turn_id"], turn["truth"]["doc_ids"]) == ("c1", "t0", ["d1"])
     assert "# truth.domain" not in proposed.text.partition("# Not used:")[2]
+
+
+def test_a_turn_is_known_by_its_number_behind_the_conversation_and_a_platform_by_what_channels_are_called() -> None:
+    names = "vorgang zeile wer uhrzeit inhalt kanal stand"
+    log = rows(
+        names,
+        ("a-1", "a-1:1", "kunde", "2025-01-01T10:00:00Z", "Wie geht das?", "app", "r1"),
+        ("a-1", "a-1:2", "bot", "2025-01-01T10:00:05Z", "So geht das.", "app", "r1"),
+        ("a-2", "a-2:1", "kunde", "2025-01-01T11:00:00Z", "Wo ist das?", "whatsapp", "r2"),
+    )
+    text = propose_mapping(log, "log.csv").text
+    assert ('turn_id = "zeile"' in text, 'platform = "kanal"' in text) == (True, True)
+    for key, other in (("zeile", "7"), ("kanal", "Rheinland")):
+        changed = propose_mapping([*log[:2], {**log[2], key: other}], "log.csv").text
+        assert f'= "{key}"' not in changed
