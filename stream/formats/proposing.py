@@ -285,7 +285,7 @@ def _told_by_contents(taken: Mapping[str, str], seen: Columns, wheres: Sequence[
 
     An id is the conversation's with a number behind it, another in each record; a platform is one of several channels.
     """
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     rest = {path: values for path, values in seen.items() if path not in taken.values()}
     conversation = taken.get("conversation_id")
     if conversation is not None and "turn_id" not in taken:
@@ -295,15 +295,15 @@ def _told_by_contents(taken: Mapping[str, str], seen: Columns, wheres: Sequence[
                 continue
             parts = [str(value_of(path, where)).partition(key) for key, where in zip(keys, wheres, strict=True)]
             if all(key and not before and _NUMBER.fullmatch(behind) for before, key, behind in parts):
-                found["turn_id"] = path
+                fields["turn_id"] = path
                 break
     if "platform" not in taken:
         for path, values in rest.items():
             channels = {str(value).casefold() for value in values if value != ""}
             if len(channels) > 1 and channels <= CHANNELS:
-                found["platform"] = path
+                fields["platform"] = path
                 break
-    return found
+    return fields
 
 
 def _guess_key(taken: dict[str, str], inner: Columns, of: int) -> list[str]:
