@@ -95,7 +95,8 @@ def score_alike(before: ReplayResult, after: ReplayResult) -> bool:
 def _read_cases(result: ReplayResult, say: Callable[[str], None]) -> SystemCases:
     """Read the turns of a replay again, as it read them."""
     replayed = find_replayed(result.summary, result.directory)
-    cases = SystemCases(result.summary["suite"].get("exempt", ()))
+    suite = result.summary["suite"]
+    cases = SystemCases(suite.get("failed", ()), suite.get("exempt", ()))
     with kept_memory(), Imported(replayed.expect_all(result.directory), replayed.how, say=say) as imported:
         recording = Recording(imported.sources)
         indexer = Indexer(time.time(), mend=recording.mend)

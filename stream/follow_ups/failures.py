@@ -108,14 +108,14 @@ _EVIDENCE = 0  #: the place of the signs of help that count in any sentence
 class Failures:
     """Tell answers that are none.
 
-    more: patterns (RE2) of a product's own, looked for anywhere in the opening; exempt: texts that ought to be said, as
-    `Exemptions` reads them, which are answers whatever they say. Raises ConfigError for a pattern that RE2 does not
-    read.
+    more: patterns (RE2) of a product's own, in any case, looked for anywhere in the opening; exempt: texts that ought
+    to be said, as `Exemptions` reads them, which are answers whatever they say. Raises ConfigError for a pattern that
+    RE2 does not read.
     """
 
     def __init__(self, more: Iterable[str] = (), exempt: Iterable[str] = ()) -> None:
         self._exempt = Exemptions(exempt)
-        own = [_read(pattern) for pattern in more]
+        own = [f"(?i:{_read(pattern)})" for pattern in more]
         self._own = Patterns(own, few=True) if own else None
         self._last = "", True
         self._known: dict[str, bool] = {}

@@ -149,10 +149,10 @@ class SeenAnswers:
 
 
 class AnswersSeen:
-    """The answers of one system by conversation: `add` its turns by event time; exempt: its suite's."""
+    """The answers of one system by conversation: `add` its turns by event time; failed, exempt: its suite's."""
 
-    def __init__(self, exempt: Collection[str] = ()) -> None:
-        self._rules = FollowUpRules(failures=Failures(exempt=exempt))
+    def __init__(self, failed: Collection[str] = (), exempt: Collection[str] = ()) -> None:
+        self._rules = FollowUpRules(failures=Failures(failed, exempt))
         self._exempts = bool(exempt)
         self._seen: dict[str, SeenAnswers] = {}
         self._elsewhere: set[str] = set()  # conversations with documents on another turn than an answer

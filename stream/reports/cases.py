@@ -63,11 +63,12 @@ _Keys = tuple[str, CaseKey | None, CaseKey | None]  # a conversation, with its c
 class SystemCases:
     """The cases of one system: `add` its turns by event time.
 
-    answers: what is seen of its answers; exempt: texts that its suite exempts.
+    answers: what is seen of its answers; failed: patterns of its suite for answers that are none; exempt: texts that
+    its suite exempts.
     """
 
-    def __init__(self, exempt: Collection[str] = ()) -> None:
-        self.answers = AnswersSeen(exempt)
+    def __init__(self, failed: Collection[str] = (), exempt: Collection[str] = ()) -> None:
+        self.answers = AnswersSeen(failed, exempt)
         self._ids: dict[str, str] = {}
         self._questions: dict[str, str] = {}
         self._behind: dict[str, bytes] = {}  # a digest of what users wrote behind their first message

@@ -128,6 +128,7 @@ class Run:
                 "fingerprint": suite.fingerprint,
                 **suite.aggregates.model_dump(include={"primary", "least_change", "minimum_n"}),
                 "idle": suite.limits.idle,
+                **({"failed": list(suite.conversations.failed)} if suite.conversations.failed else {}),
                 **({"exempt": list(suite.exempt)} if suite.exempt else {}),
             },
             "environment": self.environment,

@@ -232,8 +232,9 @@ def test_a_last_reading_counts_though_its_answer_is_no_longer_kept() -> None:
     assert outcome(*OPENED, *clarified, *odd, reply("last", 30)) == "clarified"
 
 
-def test_a_product_names_what_its_own_errors_look_like() -> None:
-    suite = parse_suite("[conversations]\nfailed = ['(?i)snag']")
+@pytest.mark.parametrize("pattern", ["(?i)snag", "Snag", "hit|has HIT", "SN[AB]G\\b"])
+def test_a_product_names_what_its_own_errors_look_like(pattern: str) -> None:
+    suite = parse_suite(f"[conversations]\nfailed = ['{pattern}']")
     turns = (*OPENED, user("u2", 2, DETAIL), reply("a2", 3, "Acme has hit a Snag."))
     assert (outcome(*turns), outcome(*turns, suite=suite)) == ("resolved", "unanswered")
     assert suite.fingerprint != Suite().fingerprint == parse_suite("[conversations]\nfailed = []").fingerprint

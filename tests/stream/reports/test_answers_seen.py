@@ -61,13 +61,15 @@ def test_who_was_put_through_to_a_person_is_answered_out_of_no_documents_until_s
     assert seen(asked[0], person, asked[1], goes_on).means()["answers_with_documents"] == 0.0
 
 
-def test_what_its_suite_exempts_is_no_failure() -> None:
-    refusal = "I can't help with that."
-    asked = turn(1, "user", QUESTION), turn(2, "assistant", refusal)
-    exempting = AnswersSeen([refusal])
-    for each in asked:
-        exempting.add(each)
-    assert (exempting.by_conversation["c"].means()["failed"], seen(*asked).means()["failed"]) == (0.0, 1.0)
+def test_what_its_suite_exempts_is_no_failure_and_what_it_calls_one_is() -> None:
+    refusal, code = "I can't help with that.", "E-4711 (please see the manual of the device)"
+    asked = [turn(1, "user", QUESTION), turn(2, "assistant", refusal), turn(3, "user", QUESTION)]
+    asked.append(turn(4, "assistant", code))
+    for failed, exempt, share in (((), (), 0.5), ((), (refusal,), 0.0), ((r"E-\d+",), (), 1.0)):
+        answers = AnswersSeen(failed, exempt)
+        for each in asked:
+            answers.add(each)
+        assert answers.by_conversation["c"].means()["failed"] == share
 
 
 def test_an_answer_in_another_language_than_the_question_is_seen() -> None:
