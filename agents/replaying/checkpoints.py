@@ -26,6 +26,7 @@ from turnsignal.stream.replay import PackedReplay, Run
 
 DIRECTORY = ".unfinished"  #: in the directory of the results
 RUN = "run.json"  #: there: which replay the parts are of
+LOCK = ".lock"  #: there: which process works with them
 EVERY = 50_000  #: lines of one process between two checkpoints
 
 _CODE = Path(__file__).parents[2]  # the package
@@ -130,8 +131,11 @@ def _first_now(content: bytes, run: str, directory: Path) -> float:
 
 @contextmanager
 def locked(directory: Path) -> Iterator[None]:
-    """Keep other processes from taking a directory for one that was left behind; raises OSError where one has it."""
-    number = os.open(directory, os.O_RDONLY)
+    """Keep other processes from taking a directory for one that was left behind; raises OSError where one has it.
+
+    A file in it is locked: a directory cannot be on NFS, where a lock needs what can be written to.
+    """
+    number = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield

@@ -1,7 +1,7 @@
 """Comparing: two replays of the same turns, or of two systems that were asked the same questions, side by side."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +58,10 @@ def compare_systems(
     progress: as in `compare_results`; say: what there is to say of how the turns are read. Raises TurnsignalError where
     the turns that the replays name are gone, and where no conversations form a pair.
     """
-    read = [_read_cases(result, say) for result in (before, after)]
+    suites = [result.summary["suite"] for result in (before, after)]
+    # What either calls a failure, or none, holds for both: the same answers are no better for another suite.
+    failed, exempt = ({text for suite in suites for text in suite.get(key, ())} for key in ("failed", "exempt"))
+    read = [_read_cases(result, failed, exempt, say) for result in (before, after)]
     pairs = pair_cases(*read)
     if not pairs.pairs:
         msg = (
@@ -92,11 +95,12 @@ def score_alike(before: ReplayResult, after: ReplayResult) -> bool:
     return bool(before.summary["suite"]["fingerprint"] == after.summary["suite"]["fingerprint"])
 
 
-def _read_cases(result: ReplayResult, say: Callable[[str], None]) -> SystemCases:
-    """Read the turns of a replay again, as it read them."""
+def _read_cases(
+    result: ReplayResult, failed: Collection[str], exempt: Collection[str], say: Callable[[str], None]
+) -> SystemCases:
+    """Read the turns of a replay again, as it read them; failed, exempt: see `SystemCases`."""
     replayed = find_replayed(result.summary, result.directory)
-    suite = result.summary["suite"]
-    cases = SystemCases(suite.get("failed", ()), suite.get("exempt", ()))
+    cases = SystemCases(failed, exempt)
     with kept_memory(), Imported(replayed.expect_all(result.directory), replayed.how, say=say) as imported:
         recording = Recording(imported.sources)
         indexer = Indexer(time.time(), mend=recording.mend)

@@ -135,9 +135,9 @@ class Incidents:
         known = [incident for incident in open_here if any(_is_same(change, other) for other in incident.changes)]
         if known:
             return known[0]
-        way = way_of([change])
-        fitting = [incident for incident in open_here if way is None or way_of(incident.changes) in (way, None)]
-        return min(fitting, key=lambda incident: way_of(incident.changes) != WORSE, default=None)
+        way = _way_of([change])
+        fitting = [incident for incident in open_here if way is None or _way_of(incident.changes) in (way, None)]
+        return min(fitting, key=lambda incident: _way_of(incident.changes) != WORSE, default=None)
 
     def _change(self, scorer: str, alarm: Alarm) -> ScorerChange:
         sign = -1.0 if alarm.direction == LOWER else 1.0
@@ -251,7 +251,7 @@ def _is_same(change: ScorerChange, other: ScorerChange) -> bool:
     return change.scorer == other.scorer and _name(change) == _name(other)
 
 
-def way_of(changes: Iterable[ScorerChange]) -> str | None:
+def _way_of(changes: Iterable[ScorerChange]) -> str | None:
     """Return whether changes lean to the worse or to the better, None where none of them does either."""
     ways = {leaning_of(change.scorer, change.direction) for change in changes} & {WORSE, BETTER}
     return WORSE if WORSE in ways else next(iter(ways), None)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from turnsignal.stream.detection.backtest import BackTest
 from turnsignal.stream.detection.detector import DAY, PAGE, PAGE_DAYS
-from turnsignal.stream.detection.incidents import way_of
+from turnsignal.stream.detection.policy import leaning_of
 from turnsignal.stream.records.regressions import Incident
 from turnsignal.stream.statistics.directions import BETTER
 
@@ -31,7 +31,7 @@ class KnownIncident(NamedTuple):
         return (
             self.assistant in (None, incident.assistant)
             and self.began <= incident.opened <= until
-            and way_of(incident.changes) != BETTER
+            and any(leaning_of(change.scorer, change.direction) != BETTER for change in incident.changes)
         )
 
 

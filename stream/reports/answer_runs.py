@@ -8,7 +8,7 @@ apart by their manners, and a release that stops to say "one moment" would look 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from turnsignal.stream.statistics.directions import ANSWER_SECONDS, IN_PARTS, WITH_DOCUMENTS
+from turnsignal.stream.statistics.directions import ANSWER_SECONDS, HANDED_ON, IN_PARTS, WITH_DOCUMENTS
 
 
 class RunTurn(NamedTuple):
@@ -40,15 +40,15 @@ class RunTurn(NamedTuple):
         return not (self.failed or self.documents or earlier.failed or earlier.documents or earlier.handed)
 
     def behind_hand_off(self, figures: Mapping[str, float]) -> tuple["RunTurn", dict[str, float]]:
-        """Return what this turn is, and its figures that no scorer gives, where the user was put through to somebody.
+        """Return what this turn is, and its figures that no scorer gives, where a hand-off came runs before.
 
-        Turns do not say who wrote them. So what has no documents is the person's, who is as fast as people are, and
-        looks nothing up; where documents come, the assistant is back.
+        Turns do not say who wrote them. So what has no documents is likely to be the person's, who is as fast as people
+        are, and is counted as such; where documents come, the assistant is back.
         """
         if self.documents:
             return self, dict(figures)
-        kept = {name: value for name, value in figures.items() if name not in (ANSWER_SECONDS, WITH_DOCUMENTS)}
-        return self._replace(handed=True), kept
+        kept = {name: value for name, value in figures.items() if name != ANSWER_SECONDS}
+        return self._replace(handed=True), kept | {name: 1.0 for name in kept if name == HANDED_ON}
 
     def in_place_of(
         self, figures: Mapping[str, float], earlier: "RunTurn", before: Mapping[str, float]
@@ -57,10 +57,11 @@ class RunTurn(NamedTuple):
 
         figures, before: those of this turn and of the earlier one. How long it took is known by the first turn that did
         not fail: a part of it, or an answer behind which a line closes the conversation when nobody has written for
-        long.
+        long. A person to whom the user was put through is as fast as people are, and looks nothing up.
         """
         if earlier.handed and not self.documents:
-            return self.behind_hand_off(figures)
+            kept = {name: value for name, value in figures.items() if name not in (ANSWER_SECONDS, WITH_DOCUMENTS)}
+            return self._replace(handed=True), kept
         if earlier.failed or self.failed:
             return self, dict(figures)
         kept = {name: value for name, value in figures.items() if name != ANSWER_SECONDS}

@@ -31,6 +31,7 @@ from turnsignal.stream.statistics.directions import (
     EXEMPTED,
     FAILED,
     FOLLOWED,
+    HANDED_ON,
     HIDDEN,
     IN_PARTS,
     LEFTOVERS,
@@ -197,7 +198,7 @@ class AnswersSeen:
         is_asked, back = not is_small_talk(kept, self._rules, "" if given else turn.text), asks_back(turn.text)
         questions = [before for before in kept if before.role == USER]
         if failed or (is_asked and questions):  # what answers nobody, and does not fail, is a greeting
-            figures[FAILED], figures[FOLLOWED] = failed, 0.0
+            figures[FAILED], figures[FOLLOWED], figures[HANDED_ON] = failed, 0.0, 0.0
             if self._exempts:
                 figures[EXEMPTED] = exempt
             figures[ASKS_BACK] = back

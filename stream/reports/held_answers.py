@@ -49,6 +49,7 @@ from turnsignal.stream.statistics.directions import (
     EXEMPTED,
     FAILED,
     FOLLOWED,
+    HANDED_ON,
     HIDDEN,
     IN_PARTS,
     INVITES,
@@ -125,7 +126,7 @@ class HeldAnswer(NamedTuple):
         return (
             self
             if self.run.failed
-            else self._without(FAILED, REFUSED, EXEMPTED, WITH_DOCUMENTS, ASKS_BACK, ASKS_AGAIN, ONLY_ASKS)
+            else self._without(FAILED, REFUSED, EXEMPTED, HANDED_ON, WITH_DOCUMENTS, ASKS_BACK, ASKS_AGAIN, ONLY_ASKS)
         )
 
     def in_parts(self) -> "HeldAnswer":
@@ -236,7 +237,7 @@ class AnswerReader:
         answer, end = "" if turn.retrieved else turn.text, turn.text[-TAIL:]
         wants_answer = not is_small_talk(state.kept, self._suite.follow_up_rules, answer)
         if failed or wants_answer:
-            figures |= dict.fromkeys((FOLLOWED, THANKED, COMPLAINED, REFORMATTED, PERSON), 0.0)
+            figures |= dict.fromkeys((FOLLOWED, THANKED, COMPLAINED, REFORMATTED, PERSON, HANDED_ON), 0.0)
             figures[FAILED] = failed
             figures[REFUSED] = failed and refuses(turn.text)
             if self._suite.exempt:

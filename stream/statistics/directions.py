@@ -41,6 +41,7 @@ INVITES = "invites_correction"  #: share of answers that ask last whether they h
 BEGUN_BEHIND = "begun_with_thanks"  #: share of conversations whose first message that is answered is a thanks or leave
 HIDDEN = "texts_hidden"  #: share of answers beside a message that is empty, masked, or the same as before
 REFUSED = "refused"  #: share of answers that fail and decline, where others are empty, errors or hand-offs
+HANDED_ON = "handed_on"  #: share of answers out of no documents to who was put through to a person before
 EXEMPTED = "exempted"  #: share of answers that the suite exempts, where it exempts any
 #: what is written down otherwise, and no matter of the release
 OF_THE_RECORD = (
@@ -69,6 +70,7 @@ OF_THE_RECORD = (
     HIDDEN,
     REFUSED,
     EXEMPTED,
+    HANDED_ON,
 )
 WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
 RANKS = "ranks"  #: where documents that are cited stood, by the first ranking of the suite
@@ -152,6 +154,7 @@ LEAST = {
     BEGUN_COMPLAINING: 0.03,
     INVITES: 0.1,
     EXEMPTED: 0.02,
+    HANDED_ON: 0.02,
     CITES_EARLIER: 0.05,
     CITES_LAST: 0.2,
     LOGGED_AGAIN: 0.05,

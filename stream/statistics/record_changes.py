@@ -31,6 +31,7 @@ from turnsignal.stream.statistics.directions import (
     FALL,
     FOLLOWED,
     FREE_CONVERSATIONS,
+    HANDED_ON,
     HIDDEN,
     IN_PARTS,
     INVITES,
@@ -157,6 +158,7 @@ def record_changes(
         _invited(deltas, beside, known.replies),
         other_ids(deltas, known.replaced),
         _exempted(beside),
+        _handed_on(beside),
     ]
     return [change for change in changes if change is not None]
 
@@ -275,6 +277,16 @@ def _exempted(beside: Mapping[str, Difference]) -> RecordChange | None:
     most = {WITH_DOCUMENTS: abs(exempted.value)} if abs(exempted.value) <= SOME_DECLINED else {}
     note = note_of(exempted, f"{why}, by {abs(exempted.value):.0%} of answers")
     return RecordChange(why, most, note, by_chance=True)
+
+
+def _handed_on(beside: Mapping[str, Difference]) -> RecordChange | None:
+    """Tell people who answer from a search that finds none; of many it is the search, or nobody who came."""
+    handed = _change_of(HANDED_ON, beside)
+    if handed is None:
+        return None
+    why = f"{more(handed)} answers come behind a hand-off, from people as far as turns tell"
+    most = {WITH_DOCUMENTS: abs(handed.value)} if abs(handed.value) <= SOME_DECLINED else {}
+    return RecordChange(why, most, note_of(handed, f"{why}, by {abs(handed.value):.0%} of answers"), by_chance=True)
 
 
 def _unlogged(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) -> RecordChange | None:

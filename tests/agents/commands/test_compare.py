@@ -251,6 +251,24 @@ def test_a_build_fails_where_every_user_leaves_without_a_word(tmp_path: Path) ->
     assert "Not known whether it is worse: too few to compare: clarification_free (0 cases of 30)." in gone.stderr
 
 
+@pytest.mark.parametrize("suite", ['exempt = ["I can\'t help with that."]', "[conversations]\nfailed = ['open page']"])
+def test_the_same_answers_fail_no_more_and_no_less_under_another_suite(tmp_path: Path, suite: str) -> None:
+    refusing = answered(
+        tmp_path / "a.jsonl",
+        lambda number: helpful(number) if number % 4 else ("I can't help with that.", []),
+        often_content,
+    )
+    (tmp_path / "suite.toml").write_text(suite)
+    sides = [tmp_path / "plain", tmp_path / "told"]
+    for side, chosen in zip(sides, ([], [f"--suite={tmp_path / 'suite.toml'}"]), strict=True):
+        done = CliRunner().invoke(turnsignal, ["replay", str(refusing), f"--out={side}", *chosen])
+        assert done.exit_code == 0, done.output
+    for both in (sides, sides[::-1]):
+        done = CliRunner().invoke(turnsignal, ["compare", *map(str, both), "--systems", "--json"])
+        figures = orjson.loads(done.stdout)["figures"]
+        assert figures["failed"]["verdict"] == "identical"
+
+
 def test_a_system_that_finds_the_same_whatever_is_asked_does_not_retrieve_better(tmp_path: Path) -> None:
     first = answered(tmp_path / "a.jsonl", helpful, often_content)
     dead = [f"doc_{at}" for at in range(5)]

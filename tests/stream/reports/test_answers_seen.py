@@ -57,7 +57,7 @@ def test_who_was_put_through_to_a_person_is_answered_out_of_no_documents_until_s
     put, person, goes_on = (turn(at, "assistant", text) for at, text in zip((1, 2, 4), texts, strict=False))
     back = turn(7, "assistant", texts[3], retrieved=[{"doc_id": "d1"}])
     means = seen(asked[0], put, person, asked[1], goes_on, asked[2], back, asked[3]).means()
-    assert (means["answers_with_documents"], means["failed"]) == (1.0, 0.0)
+    assert (means["answers_with_documents"], means["handed_on"], means["failed"]) == (0.5, 1 / 3, 0.0)
     assert seen(asked[0], person, asked[1], goes_on).means()["answers_with_documents"] == 0.0
 
 

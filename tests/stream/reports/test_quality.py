@@ -20,7 +20,7 @@ CHANGES = (BETTER, WORSE, CHANGED)
 _RECORDED = (
     *(3, 2.0, 3, 0.0, 3, 0.0, 3, 0.0, 3, 1.0, 3, 0.0, 1, 0.3),
     *(*(3, 0.0) * 5, *(0, 0.0) * 4, *(3, 0.0) * 4),
-    *(0, 0.0, 0, 0.0, 3, 0.0, 3, 0.0, 0, 0.0),
+    *(0, 0.0, 0, 0.0, 3, 0.0, 3, 0.0, 0, 0.0, 3, 0.0),
 )  # of the record
 _UNRETRIEVED = (3, 0.0, 0, 0.0, 0, 0.0, 0, 0.0)  # answers with documents, how many, citations, and votes
 _NONE_OF_TWO = (0, 0.0, 0, 0.0)  # answers with two documents or more, and those that cite any of them
