@@ -36,6 +36,7 @@ from turnsignal.stream.measures.protocol import Measure
 from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.statistics.directions import PRIMARIES
+from turnsignal.stream.text.exemptions import Exemptions
 from turnsignal.stream.text.misspelt import hint
 from turnsignal.stream.text.toml import parse_toml
 
@@ -245,7 +246,7 @@ class Suite(_SuitePart):
     citations: CitationPart = CitationPart()
     retrieval: RetrievalPart = RetrievalPart()
     checks: tuple[CheckPart, ...] = tuple(CheckPart(check=name) for name in DEFAULT_CHECKS)
-    exempt: tuple[Annotated[str, Field(pattern=r"\S")], ...] = ()
+    exempt: tuple[Annotated[str, Field(pattern=r"\S"), _read_by(lambda text: Exemptions([text]))], ...] = ()
     follow_ups: FollowUpPart = FollowUpPart()
     thresholds: ThresholdPart = ThresholdPart()
     conversations: ConversationPart = ConversationPart()

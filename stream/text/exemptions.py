@@ -9,17 +9,27 @@ from typing import Any
 
 import re2
 
+from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.text.typography import typed
 
 _HOLE = re2.compile(r"\{\{[^{}\n]{0,80}\}\}")
 _FILLED = r"[^\n]{1,80}"  #: what stands in a hole
+_WORD = re2.compile(r"\pL+")
+_LEAST = 2  #: words of its own that a text with holes has
 
 
 class Exemptions:
-    """Prescribed responses: `texts`, with straight or typographic signs, and `{{…}}` for what differs between them."""
+    """Prescribed responses: `texts`, with straight or typographic signs, and `{{…}}` for what differs between them.
+
+    Raises ConfigError for a text that is hardly more than holes, which any short answer would fit.
+    """
 
     def __init__(self, texts: Iterable[str]) -> None:
         plain = [typed(text).strip() for text in texts]
+        for text in plain:
+            if _HOLE.search(text) is not None and len(_WORD.findall(_HOLE.sub(" ", text))) < _LEAST:
+                msg = f"expected {_LEAST} words at least beside what is filled in, got {text!r}, which any answer fits"
+                raise ConfigError(msg)
         self._texts = frozenset(plain)
         self._patterns: list[Any] = [re2.compile(_pattern(text)) for text in plain if _HOLE.search(text) is not None]
 
