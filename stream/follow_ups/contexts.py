@@ -103,6 +103,8 @@ _BIDING = re2.compile(with_all_letters(_REMARK["biding"]).encode(), options())
 _SUPPOSED = re2.compile(with_all_letters(_REMARK["supposed"]).encode(), options())
 _DONE_WRONG = re2.compile(with_all_letters(_REMARK["done_wrong"]).encode(), options())
 _WONDERING = re2.compile(with_all_letters(_REMARK["wondering"]).encode(), options())
+_FAILED_STEP = re2.compile(with_all_letters(_REMARK["failed_step"]).encode(), options())
+_WRONG_FIRST = re2.compile(with_all_letters(_REMARK["wrong_first"]).encode(), options())
 _RESTATED = re2.compile(with_all_letters(_REMARK["restated"]).encode(), options())
 _ANNOUNCED = re2.compile(with_all_letters(_REMARK["announced"]).encode(), options())
 #: What a follow-up may remark; the place in this tuple is the place in the set.
@@ -360,7 +362,9 @@ class Context:
 
     def concerning(self) -> bool:
         """Like stated, and neither of oneself alone nor of something new."""
-        return self.stated() and self._concerns() and not closes_asking(self._follow_up) and not self._is_new()
+        if not self.stated() or self._tells_of_deeds():
+            return False
+        return self._concerns() and not closes_asking(self._follow_up) and not self._is_new()
 
     def objected(self) -> bool:
         """Like stated, to an answer to a question, and not about oneself."""
@@ -423,17 +427,27 @@ class Context:
         return WORDS["owning"].isdisjoint(words_of(self._follow_up)) or not self._is_new()
 
     def _supposes(self) -> bool:
-        """Say whether the follow-up asks what holds on a condition, in another language than English ([remark])."""
+        """Say whether the follow-up asks what holds on a condition, in another language than English ([remark]).
+
+        A step that was taken and failed is no condition, however it is said.
+        """
         if self._supposing is None:
-            self._supposing = _SUPPOSED.search(encode(self._follow_up)) is not None
+            text = encode(self._follow_up)
+            self._supposing = _SUPPOSED.search(text) is not None and _FAILED_STEP.search(text) is None
         return self._supposing
 
     def _ends_asking(self) -> bool:
-        """Say whether the follow-up ends in a question, with a mark or in words that need none ([remark])."""
-        return self._follow_up.endswith("?") or _WONDERING.search(encode(self._follow_up)) is not None
+        """Say whether the follow-up ends in a question, with a mark or in words that need none ([remark]).
+
+        Who says first that the answer is wrong complains, whatever is asked behind that.
+        """
+        if self._follow_up.endswith("?"):
+            return True
+        text = encode(self._follow_up)
+        return _WONDERING.search(text) is not None and _WRONG_FIRST.search(text) is None
 
     def _tells_of_deeds(self) -> bool:
-        """Say whether the follow-up tells what the user did or did not do wrong ([remark])."""
+        """Say whether the follow-up tells what the user did or did not do wrong, or what changed for them ([remark])."""
         return _DONE_WRONG.search(encode(self._follow_up)) is not None
 
     def _comments(self) -> bool:
