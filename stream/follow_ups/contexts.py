@@ -447,7 +447,7 @@ class Context:
         return _WONDERING.search(text) is not None and _WRONG_FIRST.search(text) is None
 
     def _tells_of_deeds(self) -> bool:
-        """Say whether the follow-up tells what the user did or did not do wrong, or what changed for them ([remark])."""
+        """Say whether the follow-up tells what the user did or did not do wrong, or what changed there ([remark])."""
         return _DONE_WRONG.search(encode(self._follow_up)) is not None
 
     def _comments(self) -> bool:

@@ -1,4 +1,4 @@
-"""Content in the words of complaints (another thing, news of one's own, praise), and complaints that end in a question."""
+"""Content in the words of complaints (news of one's own, praise), and complaints that end in a question."""
 
 import pytest
 
@@ -113,6 +113,7 @@ wenn ich das mache kommt ein fehler, das ist falsch wie du das sagst
 isso está errado o que eu faço
 eso está mal que hago
 è sbagliato che faccio
+sbagliato ancora, non funziona che faccio
 dat klopt niet wat nu
 das ist falsch was jetzt
 c'est faux je fais quoi
