@@ -111,7 +111,8 @@ def test_a_run_that_is_killed_twice_and_resumed_leaves_every_record_of_a_thin_lo
     for enough in (300, 700):
         speed = f"{DAYS * 86_400 // SECONDS}x"
         with subprocess.Popen([*command, "--speed", speed], stderr=subprocess.PIPE, **where) as run:
-            wait(lambda least=enough: held(fresh_topics) >= least, 60, "records to arrive")
+            least = enough + len(strangers)
+            wait(lambda least=least: held(fresh_topics) >= least, 60, "records to arrive")
             run.send_signal(signal.SIGKILL)
             run.communicate(timeout=30)
             assert run.returncode == -signal.SIGKILL, "it was killed before its end"
