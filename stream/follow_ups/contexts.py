@@ -100,16 +100,16 @@ def with_all_letters(pattern: str) -> str:
 _REMARK = {name: expanded(patterns, TABLE["words"]) for name, patterns in TABLE["remark"].items()}
 _HARMLESS = re2.compile(_REMARK["harmless"].encode(), options())
 _BIDING = re2.compile(with_all_letters(_REMARK["biding"]).encode(), options())
-_SUPPOSED = re2.compile(with_all_letters(_REMARK["supposed"]).encode(), options())
-_DONE_WRONG = re2.compile(with_all_letters(_REMARK["done_wrong"]).encode(), options())
-_WONDERING = re2.compile(with_all_letters(_REMARK["wondering"]).encode(), options())
-_FAILED_STEP = re2.compile(with_all_letters(_REMARK["failed_step"]).encode(), options())
-_WRONG_FIRST = re2.compile(with_all_letters(_REMARK["wrong_first"]).encode(), options())
 _RESTATED = re2.compile(with_all_letters(_REMARK["restated"]).encode(), options())
 _ANNOUNCED = re2.compile(with_all_letters(_REMARK["announced"]).encode(), options())
 #: What a follow-up may remark; the place in this tuple is the place in the set.
 _DENIED, _ADVERSE, _NEGATED = range(3)
 _REMARKS = Patterns([_REMARK["denied"], _REMARK["adverse"], _REMARK["negated"]])
+#: What it may tell that is no remark on the answer, or is one all the same; likewise.
+_SUPPOSED, _FAILED_STEP, _DONE_WRONG, _WONDERING, _WRONG_FIRST = range(5)
+_TELLS = Patterns(
+    [with_all_letters(_REMARK[name]) for name in ("supposed", "failed_step", "done_wrong", "wondering", "wrong_first")]
+)
 
 
 class Context:
@@ -124,8 +124,8 @@ class Context:
         "_new",
         "_remarks",
         "_signs",
-        "_supposing",
         "_tail",
+        "_tells",
     )
 
     def __init__(self, follow_up: str, exchange: Exchange, signs: Any, failures: Failures) -> None:
@@ -135,7 +135,7 @@ class Context:
         self._demands: bool | None = None
         self._tail: list[int] | None = None
         self._remarks: frozenset[int] | None = None
-        self._supposing: bool | None = None
+        self._tells: frozenset[int] | None = None
 
     def always(self) -> bool:
         """Whatever stands around it."""
@@ -431,10 +431,7 @@ class Context:
 
         A step that was taken and failed is no condition, however it is said.
         """
-        if self._supposing is None:
-            text = encode(self._follow_up)
-            self._supposing = _SUPPOSED.search(text) is not None and _FAILED_STEP.search(text) is None
-        return self._supposing
+        return _SUPPOSED in self._told() and _FAILED_STEP not in self._told()
 
     def _ends_asking(self) -> bool:
         """Say whether the follow-up ends in a question, with a mark or in words that need none ([remark]).
@@ -443,12 +440,17 @@ class Context:
         """
         if self._follow_up.endswith("?"):
             return True
-        text = encode(self._follow_up)
-        return _WONDERING.search(text) is not None and _WRONG_FIRST.search(text) is None
+        return _WONDERING in self._told() and _WRONG_FIRST not in self._told()
 
     def _tells_of_deeds(self) -> bool:
         """Say whether the follow-up tells what the user did or did not do wrong, or what changed there ([remark])."""
-        return _DONE_WRONG.search(encode(self._follow_up)) is not None
+        return _DONE_WRONG in self._told()
+
+    def _told(self) -> frozenset[int]:
+        """Find what the follow-up tells beside remarks."""
+        if self._tells is None:
+            self._tells = frozenset(_TELLS.match(encode(self._follow_up)))
+        return self._tells
 
     def _comments(self) -> bool:
         """Say whether the follow-up speaks of the answer before all else: who wants more, or no more, does not.

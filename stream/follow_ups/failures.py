@@ -134,9 +134,9 @@ class Failures:
         before, failed = self._last
         if before is not response:  # the rules ask several times about one answer
             known = self._known.pop(response, None) if self._known else None
-            failed = (
-                (not self.exempts(response) and self._is_none(unwrapped(response.strip()))) if known is None else known
-            )
+            if known is None:
+                known = not self.exempts(response) and self._is_none(unwrapped(response.strip()))
+            failed = known
             self._last = response, failed
         return failed
 

@@ -48,7 +48,9 @@ class RunTurn(NamedTuple):
         if self.documents:
             return self, dict(figures)
         kept = {name: value for name, value in figures.items() if name != ANSWER_SECONDS}
-        return self._replace(handed=True), kept | {name: 1.0 for name in kept if name == HANDED_ON}
+        if HANDED_ON in kept:
+            kept[HANDED_ON] = 1.0
+        return self._replace(handed=True), kept
 
     def in_place_of(
         self, figures: Mapping[str, float], earlier: "RunTurn", before: Mapping[str, float]

@@ -121,7 +121,9 @@ class SeenAnswers:
         held = self.held
         if held is not None:
             if followed and FOLLOWED in held.figures:
-                held.figures.update({FOLLOWED: 1.0} | ({HIDDEN: 1.0} if hidden else {}))
+                held.figures[FOLLOWED] = 1.0
+                if hidden:
+                    held.figures[HIDDEN] = 1.0
             self._first, self.held, self._handed = held.opening(self._first), None, held.run.handed
             for figure, value in held.figures.items():
                 self.add(figure, value)

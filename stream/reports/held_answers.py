@@ -123,11 +123,9 @@ class HeldAnswer(NamedTuple):
 
     def greeting(self) -> "HeldAnswer":
         """Return this answer as one that answers nobody."""
-        return (
-            self
-            if self.run.failed
-            else self._without(FAILED, REFUSED, EXEMPTED, HANDED_ON, WITH_DOCUMENTS, ASKS_BACK, ASKS_AGAIN, ONLY_ASKS)
-        )
+        if self.run.failed:
+            return self
+        return self._without(FAILED, REFUSED, EXEMPTED, HANDED_ON, WITH_DOCUMENTS, ASKS_BACK, ASKS_AGAIN, ONLY_ASKS)
 
     def in_parts(self) -> "HeldAnswer":
         """Return this answer as one that came in parts."""
@@ -151,7 +149,9 @@ class HeldAnswer(NamedTuple):
         thanked = label is FollowUp.THANKS and self.beside.keys().isdisjoint(REPLIES)
         reformatted = label is FollowUp.REFORMAT
         becomes = {FOLLOWED: True, THANKED: thanked, COMPLAINED: complained, REFORMATTED: reformatted}
-        becomes |= {PERSON: wants_person} | ({HIDDEN: True} if hidden else {})
+        becomes[PERSON] = wants_person
+        if hidden:
+            becomes[HIDDEN] = True
         return self._replace(beside={**self.beside, **{name: float(value) for name, value in becomes.items()}})
 
     def opening(self, before: FirstAnswer | None) -> FirstAnswer | None:

@@ -72,6 +72,11 @@ _UNMARKED = {
 _RESOLVES, _COMPLIANCE = "citation.resolves", "compliance"
 _MUCH = 0.1  #: share of answers, from which on a record that changed is said
 _SEEN_HIDDEN = 0.25  #: answers whose question is seen to be hidden for each whose follow-up cannot be read, at least
+#: figure of answers that need no documents → what they do
+_OUT_OF_NONE = {
+    EXEMPTED: "are texts that the suite exempts",
+    HANDED_ON: "come behind a hand-off, from people as far as turns tell",
+}
 _OF_EACH = 2.0  #: conversations that are silent or not for each answer whose follow-up is hidden: most have two answers
 _OF_PARTS = 3.0  #: answers that cite for each that comes in parts: one part may cite what is logged with another
 _OF_MISSING = 4.0  #: answers that failed for each behind which a user asks once more: others leave, or wait
@@ -157,8 +162,7 @@ def record_changes(
         _begun_complaining(beside),
         _invited(deltas, beside, known.replies),
         other_ids(deltas, known.replaced),
-        _exempted(beside),
-        _handed_on(beside),
+        *(_out_of_no_documents(name, what, beside) for name, what in _OUT_OF_NONE.items()),
     ]
     return [change for change in changes if change is not None]
 
@@ -265,28 +269,17 @@ def _stamped(beside: Mapping[str, Difference]) -> RecordChange | None:
     return RecordChange(why, {ANSWER_SECONDS: 1.0}, note)
 
 
-def _exempted(beside: Mapping[str, Difference]) -> RecordChange | None:
-    """Tell texts that ought to be said, out of no documents, from a search that finds none; of many that is the search.
+def _out_of_no_documents(name: str, what: str, beside: Mapping[str, Difference]) -> RecordChange | None:
+    """Tell answers that need no documents from a search that finds none; of many it is the search.
 
-    Prompts prescribe what is said where nothing is found, too.
+    Prompts prescribe what is said where nothing is found, too, and nobody may come behind a hand-off.
     """
-    exempted = _change_of(EXEMPTED, beside)
-    if exempted is None:
+    change = _change_of(name, beside)
+    if change is None:
         return None
-    why = f"{more(exempted)} answers are texts that the suite exempts"
-    most = {WITH_DOCUMENTS: abs(exempted.value)} if abs(exempted.value) <= SOME_DECLINED else {}
-    note = note_of(exempted, f"{why}, by {abs(exempted.value):.0%} of answers")
-    return RecordChange(why, most, note, by_chance=True)
-
-
-def _handed_on(beside: Mapping[str, Difference]) -> RecordChange | None:
-    """Tell people who answer from a search that finds none; of many it is the search, or nobody who came."""
-    handed = _change_of(HANDED_ON, beside)
-    if handed is None:
-        return None
-    why = f"{more(handed)} answers come behind a hand-off, from people as far as turns tell"
-    most = {WITH_DOCUMENTS: abs(handed.value)} if abs(handed.value) <= SOME_DECLINED else {}
-    return RecordChange(why, most, note_of(handed, f"{why}, by {abs(handed.value):.0%} of answers"), by_chance=True)
+    why, by = f"{more(change)} answers {what}", abs(change.value)
+    most = {WITH_DOCUMENTS: by} if by <= SOME_DECLINED else {}
+    return RecordChange(why, most, note_of(change, f"{why}, by {by:.0%} of answers"), by_chance=True)
 
 
 def _unlogged(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) -> RecordChange | None:

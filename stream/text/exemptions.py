@@ -26,12 +26,13 @@ class Exemptions:
 
     def __init__(self, texts: Iterable[str]) -> None:
         plain = [typed(text).strip() for text in texts]
-        for text in plain:
-            if _HOLE.search(text) is not None and len(_WORD.findall(_HOLE.sub(" ", text))) < _LEAST:
+        holed = [text for text in plain if _HOLE.search(text) is not None]
+        for text in holed:
+            if len(_WORD.findall(_HOLE.sub(" ", text))) < _LEAST:
                 msg = f"expected {_LEAST} words at least beside what is filled in, got {text!r}, which any answer fits"
                 raise ConfigError(msg)
         self._texts = frozenset(plain)
-        self._patterns: list[Any] = [re2.compile(_pattern(text)) for text in plain if _HOLE.search(text) is not None]
+        self._patterns: list[Any] = [re2.compile(_pattern(text)) for text in holed]
 
     def __contains__(self, response: str) -> bool:
         """Return whether a response is one of them, white space around it aside."""
