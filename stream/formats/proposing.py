@@ -57,6 +57,10 @@ _OF_ITEMS = ("role", "text", "question", "answer", "documents", "turn_id")  #: t
 _CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?( ?[AaPp]\.?[Mm]\.?)?")
 _NUMBER = re.compile(r"[^\w\s][0-9]{1,9}")  #: behind a conversation's id, that of a turn in it
 _OTHER_TEXT = 5  #: of so many items, one that says something elsewhere
+_CONTENTS = {  #: what is to be doubted of fields that only their contents tell
+    "turn_id": "{} was taken for the turn's id because a number follows the conversation's id in it: is it?",
+    "platform": "{} was taken for the platform because its values are called as channels are: is it where users write?",
+}
 _REPEATS = "{} was taken for the conversation's id because it repeats: is it?"
 _TRUTH = "truth."  #: before the labels of a turn
 _ONE = "no conversation's id was recognised: all turns are taken for one conversation"
@@ -155,7 +159,9 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
             taken[field] = path
             break
     guesses = _guess(taken, inner, len(wheres), holders) if role else []
-    taken |= _told_by_contents(taken, seen, wheres)
+    by_contents = _told_by_contents(taken, seen, wheres)
+    taken |= by_contents
+    guesses += [_CONTENTS[field].format(path) for field, path in by_contents.items()]
     if not (role or holders or "conversation_id" in taken or (calls and calls.have_history)):
         guesses += _guess_key(taken, inner, len(wheres))
     if role and len(listed) == 1 and (beside := _beside(outer, len(wheres), role, taken.get("text"))):
@@ -294,7 +300,7 @@ def _told_by_contents(taken: Mapping[str, str], seen: Columns, wheres: Sequence[
             if len(values) != len(wheres) or not is_unique(values, len(wheres)):
                 continue
             parts = [str(value_of(path, where)).partition(key) for key, where in zip(keys, wheres, strict=True)]
-            if all(key and not before and _NUMBER.fullmatch(behind) for before, key, behind in parts):
+            if all(not before and _numbers(key, behind) for before, key, behind in parts):
                 fields["turn_id"] = path
                 break
     if "platform" not in taken:
@@ -304,6 +310,11 @@ def _told_by_contents(taken: Mapping[str, str], seen: Columns, wheres: Sequence[
                 fields["platform"] = path
                 break
     return fields
+
+
+def _numbers(key: str, behind: str) -> bool:
+    """Say whether a number is what stands behind a conversation's id: behind a number, "12.50" is a decimal."""
+    return bool(key and _NUMBER.fullmatch(behind)) and not (key.isdigit() and behind.startswith((".", ",")))
 
 
 def _guess_key(taken: dict[str, str], inner: Columns, of: int) -> list[str]:

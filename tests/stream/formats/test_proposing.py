@@ -623,8 +623,20 @@ def test_a_turn_is_known_by_its_number_behind_the_conversation_and_a_platform_by
         ("a-1", "a-1:2", "bot", "2025-01-01T10:00:05Z", "So geht das.", "app", "r1"),
         ("a-2", "a-2:1", "kunde", "2025-01-01T11:00:00Z", "Wo ist das?", "whatsapp", "r2"),
     )
-    text = propose_mapping(log, "log.csv").text
-    assert ('turn_id = "zeile"' in text, 'platform = "kanal"' in text) == (True, True)
+    proposed = propose_mapping(log, "log.csv")
+    assert ('turn_id = "zeile"' in proposed.text, 'platform = "kanal"' in proposed.text) == (True, True)
+    assert {doubt.partition(" ")[0] for doubt in proposed.doubts} >= {"zeile", "kanal"}
     for key, other in (("zeile", "7"), ("kanal", "Rheinland")):
         changed = propose_mapping([*log[:2], {**log[2], key: other}], "log.csv").text
         assert f'= "{key}"' not in changed
+
+
+def test_an_amount_that_begins_with_the_conversations_number_is_no_turns_id() -> None:
+    names = "vorgang betrag wer uhrzeit inhalt"
+    log = rows(
+        names,
+        ("12", "12.50", "kunde", "2025-01-01T10:00:00Z", "Wie geht das?"),
+        ("12", "12.75", "bot", "2025-01-01T10:00:05Z", "So geht das."),
+        ("13", "13.10", "kunde", "2025-01-01T11:00:00Z", "Wo ist das?"),
+    )
+    assert 'turn_id = "betrag"' not in propose_mapping(log, "log.csv").text
