@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn
 from turnsignal.stream.conversations.state import Limits
-from turnsignal.stream.follow_ups.failures import Failures, asks_back, hands_over
+from turnsignal.stream.follow_ups.failures import Failures, asks_back, hands_over, refuses
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.small_talk import is_reply, is_small_talk, suffices
 from turnsignal.stream.formats.completeness import FIRST_PLAUSIBLE
@@ -36,6 +36,7 @@ from turnsignal.stream.statistics.directions import (
     IN_PARTS,
     LEFTOVERS,
     ONLY_ASKS,
+    REFUSED,
     ROUNDED,
     SAME_LANGUAGE,
     VOTE,
@@ -201,6 +202,7 @@ class AnswersSeen:
         questions = [before for before in kept if before.role == USER]
         if failed or (is_asked and questions):  # what answers nobody, and does not fail, is a greeting
             figures[FAILED], figures[FOLLOWED], figures[HANDED_ON] = failed, 0.0, 0.0
+            figures[REFUSED] = failed and refuses(turn.text)
             if self._exempts:
                 figures[EXEMPTED] = exempt
             figures[ASKS_BACK] = back

@@ -34,6 +34,7 @@ from turnsignal.stream.statistics.directions import (
     NO_ANSWER,
     OF_THE_RECORD,
     OUTCOMES,
+    REFUSED,
     SAME,
     SAME_DOCUMENTS,
     SAME_FIRST,
@@ -48,6 +49,7 @@ from turnsignal.stream.statistics.paired_difference import paired_difference
 from turnsignal.stream.statistics.rankings import RankingDoubts, cited_by_place, said_nothing, says_nothing
 from turnsignal.stream.statistics.record_change import RecordChange
 from turnsignal.stream.statistics.record_changes import Circumstances, record_changes
+from turnsignal.stream.statistics.refusals import doubt_refusals
 from turnsignal.stream.statistics.sample_size import least_shown, level_of
 
 IDENTICAL, EQUIVALENT, TOO_FEW = "identical", "equivalent", "too few conversations to compare"
@@ -313,6 +315,8 @@ class PairedScores:
             unheard=paired_difference(_clusters(unheard)) if unheard else None,
             changes=self._record_changes(enough),
         )
+        if refused := self._sums.get(REFUSED):
+            doubt_refusals(named, enough, {REFUSED: paired_difference(_clusters(refused))})
         return {name: _revise(named.get(name), delta, least_change, SCALES.get(name)) for name, delta in deltas.items()}
 
 

@@ -58,8 +58,6 @@ from turnsignal.stream.statistics.directions import (
     OF_THE_RECORD,
     OUTCOMES,
     QUESTIONS,
-    REFUSED,
-    RISE,
     SAME,
     SAME_DOCUMENTS,
     SAME_FIRST,
@@ -79,9 +77,10 @@ from turnsignal.stream.statistics.intervals import (
     mean_over_turns,
     of_one_turn,
 )
-from turnsignal.stream.statistics.promise import PROMISE, moved
+from turnsignal.stream.statistics.promise import PROMISE
 from turnsignal.stream.statistics.rankings import RankingDoubts, cited_by_place, said_nothing, says_nothing
 from turnsignal.stream.statistics.record_changes import Circumstances, record_changes
+from turnsignal.stream.statistics.refusals import doubt_refusals
 from turnsignal.stream.statistics.traffic_shift import TrafficShift
 
 _FEWEST_THANKS = 0.05  #: share of answers that users thank for, above which nobody can say that hardly anybody does
@@ -89,9 +88,6 @@ _SAME_FOR_MANY = 0.25  #: share of conversations by which the same answer comes 
 _SAME_FOR_MOST = 0.5  #: the same, where the documents were the same for everybody in both releases
 _MOST_OF_BOTH = 0.5  #: share of the conversations of what two releases have, that is enough to speak for all
 _NEARLY_ALL = 0.9  #: share of documents that come to everybody, or of answers that cite some
-_MAY_BE_RIGHT = (
-    "mostly refusals: if they ought to be, which nothing here tells, name their texts in the suite's `exempt`"
-)
 _HARDLY = 0.25  #: of the share of answers that users thank for, what is left where a log leaves most thanks out
 
 
@@ -221,7 +217,7 @@ class ReleasePair:
             changes=changes,
         )
         self._explain(claimed, drift, text, language)
-        _doubt_refusals(claimed, differences, beside)
+        doubt_refusals(claimed, differences, beside)
         self._judge_same_answers(claimed, differences, words, few)
         row: dict[str, Any] = {"primary": primary if primary in differences else None}
         if traffic.shifted:
@@ -406,18 +402,6 @@ def _outcomes(totals: ReleaseTotals, minimum: int) -> Iterator[tuple[str, Releas
         waiting = totals.beside(CONVERSATIONS), (totals.beside(WAITING),)
         rate, users = rate_by_user(totals.users, waiting, totals.no_answer, everyone)
         yield NO_ANSWER, ReleaseFigure(rate, users=users)
-
-
-def _doubt_refusals(
-    claimed: dict[str, Claim], deltas: Mapping[str, Difference], beside: Mapping[str, Difference]
-) -> None:
-    """Say beside more answers that fail that they are refusals, mostly, which may be right."""
-    failed, refused = deltas.get(FAILED), beside.get(REFUSED)
-    if failed is None or refused is None or not moved(refused, RISE, max(0.0, failed.value / 2)):
-        return
-    for name in (FAILED, UNANSWERED):
-        if name in claimed and claimed[name].change == WORSE and not claimed[name].why:
-            claimed[name] = claimed[name]._replace(why=_MAY_BE_RIGHT)
 
 
 def _alike_first_answers(after: ReleaseTotals, before: ReleaseTotals, overlap: float) -> tuple[float, float]:

@@ -269,6 +269,19 @@ def test_the_same_answers_fail_no_more_and_no_less_under_another_suite(tmp_path:
         assert figures["failed"]["verdict"] == "identical"
 
 
+@pytest.mark.parametrize(("text", "says"), [("I can't help with that.", True), ("Internal error 500.", False)])
+def test_a_system_that_refuses_more_may_be_right_and_it_is_said_how_to_tell(
+    tmp_path: Path, text: str, says: bool
+) -> None:
+    first = answered(tmp_path / "a.jsonl", helpful, often_content)
+    second = answered(tmp_path / "b.jsonl", lambda number: helpful(number) if number % 3 else (text, []), often_content)
+    done = CliRunner().invoke(
+        turnsignal, ["compare", str(first), str(second), "--systems", f"--out={tmp_path / 'out'}", "--json"]
+    )
+    failed = orjson.loads(done.stdout)["figures"]["failed"]
+    assert (failed["verdict"], "`exempt`" in failed.get("why", "")) == ("worse", says)
+
+
 def test_a_system_that_finds_the_same_whatever_is_asked_does_not_retrieve_better(tmp_path: Path) -> None:
     first = answered(tmp_path / "a.jsonl", helpful, often_content)
     dead = [f"doc_{at}" for at in range(5)]
