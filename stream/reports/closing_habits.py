@@ -8,12 +8,14 @@ from turnsignal.stream.follow_ups.contexts import TAIL
 from turnsignal.stream.records.scores import CLARIFICATION_FREE
 from turnsignal.stream.reports.release_totals import UNANSWERED, ReleaseTotals
 from turnsignal.stream.statistics.closing_habit import ASKING, NOTED, REPLIES, ClosingHabit
+from turnsignal.stream.statistics.directions import THANKED
 
 
 class _QuestionsAsked(NamedTuple):
-    """One kind of closing question: share of answers that ask it, replies ÷ follow-ups, replies ÷ conversations."""
+    """One kind of closing question: share of answers that ask it, replies ÷ answers, ÷ follow-ups, ÷ conversations."""
 
     asking: float
+    of_answers: float
     of_follow_ups: float
     of_conversations: float
 
@@ -21,9 +23,11 @@ class _QuestionsAsked(NamedTuple):
 def closing_habit(names: Sequence[str], before: ReleaseTotals, after: ReleaseTotals) -> ClosingHabit:
     """Return what one of two releases may owe to asking in closing what the other does not ask.
 
-    names: of figures, in the order of the totals. Where both ask as often, users who reply less say something.
+    names: of figures, in the order of the totals. Where both ask as often, users who reply less say something. Who
+    thanks without being asked would have replied, too: only what comes beyond that is owed to asking.
     """
     of_follow_ups = of_conversations = most_replies = helped = 0.0
+    owed = _owed(names, before, after)
     why, more, notes = "", True, []
     for kind, was, became in zip(REPLIES, _questions_asked(names, before), _questions_asked(names, after), strict=True):
         if (most := max(was.asking, became.asking)) > 0:
@@ -32,9 +36,9 @@ def closing_habit(names: Sequence[str], before: ReleaseTotals, after: ReleaseTot
             asking = f"{became.asking:.0%} of answers {ASKING[kind]}, {was.asking:.0%} before"
             if abs(change) >= NOTED:
                 notes.append(asking)
-            of_follow_ups += new * max(was.of_follow_ups, became.of_follow_ups)
+            of_follow_ups += owed * new * max(was.of_follow_ups, became.of_follow_ups)
             replies = new * max(was.of_conversations, became.of_conversations)
-            of_conversations += replies
+            of_conversations += owed * replies
             helped += replies if kind == REPLIES[0] else 0.0
             if replies > most_replies:
                 most_replies, more = replies, change > 0
@@ -46,12 +50,38 @@ def closing_habit(names: Sequence[str], before: ReleaseTotals, after: ReleaseTot
     )
 
 
+def thanked(names: Sequence[str], totals: ReleaseTotals) -> float:
+    """Return the share of answers behind which users thank, or reply in a word to whether it helped, or to the like."""
+    replied = sum(kind.of_answers for kind in _questions_asked(names, totals))
+    return replied + _unasked_thanks(names, totals)
+
+
+def _owed(names: Sequence[str], before: ReleaseTotals, after: ReleaseTotals) -> float:
+    """Return the share of replies that no thanks take the place of in the release that asks less."""
+    replied = [sum(kind.of_answers for kind in _questions_asked(names, totals)) for totals in (before, after)]
+    thanks = [_unasked_thanks(names, totals) for totals in (before, after)]
+    less, more = (1, 0) if replied[0] >= replied[1] else (0, 1)
+    gone = replied[more] - replied[less]
+    return 1.0 if gone <= 0 else 1.0 - min(1.0, max(0.0, thanks[less] - thanks[more]) / gone)
+
+
+def _unasked_thanks(names: Sequence[str], totals: ReleaseTotals) -> float:
+    """Return the share of answers behind which users thank, where nothing that the answer asks accounts for it."""
+    thanks = totals.sums(names.index(THANKED)).total if THANKED in names else 0.0
+    return thanks / max(1.0, float(totals.answered[1]))
+
+
 def _questions_asked(names: Sequence[str], totals: ReleaseTotals) -> list[_QuestionsAsked]:
     read = totals.sums(names.index(CLARIFICATION_FREE)).turns if CLARIFICATION_FREE in names else 0.0
     answers, conversations = float(totals.answered[1]), totals.outcomes.total()
     replies = [totals.sums(names.index(kind)) for kind in REPLIES]
     return [
-        _QuestionsAsked(sums.turns / max(1.0, answers), sums.total / max(1.0, read), sums.total / max(1, conversations))
+        _QuestionsAsked(
+            sums.turns / max(1.0, answers),
+            sums.total / max(1.0, answers),
+            sums.total / max(1.0, read),
+            sums.total / max(1, conversations),
+        )
         for sums in replies
     ]
 

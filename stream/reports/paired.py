@@ -210,7 +210,16 @@ class PairedScores:
         clarified = 1.0 - min(free, free if change is None else free - change.value)
         around = became.edges.more_alike(was.edges)
         cut = became.edges.more_cut(was.edges)
-        circumstances = Circumstances(0.0, {}, around, clarified, cut, self._ranked, replaced=became.replaced(was))
+        n, total = self._afterwards[FOLLOWED]
+        rise = known[FOLLOWED].value if FOLLOWED in known else 0.0
+        circumstances = Circumstances(
+            around=around,
+            clarified=clarified,
+            cut=cut,
+            ranked=self._ranked,
+            replaced=became.replaced(was),
+            thinning=max(0.0, 1.0 - rise * n / total) if total else 1.0,
+        )
         changes = record_changes(deltas, known, circumstances)
         if self._limit:
             changes.append(RecordChange(self._limit, dict.fromkeys((*BY_CONVERSATION, *BY_USERS), 1.0), self._limit))

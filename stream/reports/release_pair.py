@@ -12,7 +12,7 @@ from typing import Any
 from turnsignal.stream.pipeline.scoring import FOLLOW_UPS
 from turnsignal.stream.records.scores import CITED, CITED_ARTICLE, CLARIFICATION_FREE, FOLLOW_UP, FREE_OUTCOMES
 from turnsignal.stream.reports.affected_parts import affected_parts
-from turnsignal.stream.reports.closing_habits import closing_habit
+from turnsignal.stream.reports.closing_habits import closing_habit, thanked
 from turnsignal.stream.reports.first_answers import FirstAnswers, share_of_length
 from turnsignal.stream.reports.release_figures import (
     BOTH,
@@ -53,6 +53,7 @@ from turnsignal.stream.statistics.directions import (
     CITES_TOP,
     DOCUMENTS,
     FAILED,
+    FOLLOWED,
     FREE_CONVERSATIONS,
     NO_ANSWER,
     OF_THE_RECORD,
@@ -179,7 +180,7 @@ class ReleasePair:
         around = mine.edges.more_alike(theirs.edges)
         free = min((of[CLARIFICATION_FREE].mean.value for of in (old, new) if CLARIFICATION_FREE in of), default=1.0)
         cut = mine.edges.more_cut(theirs.edges)
-        thanked = sorted(of[THANKED].mean.value if THANKED in of else 0.0 for of in (old, new))
+        hardly, most = sorted(thanked(self._reader.names, totals) for totals in (self.before, self.after))
         words = mine.questions.other_words(theirs.questions)
         known = Circumstances(
             words,
@@ -188,10 +189,11 @@ class ReleasePair:
             1.0 - free,
             cut,
             self._reader.ranked,
-            thanked[0] <= min(_FEWEST_THANKS, _HARDLY * thanked[1]),
+            hardly <= min(_FEWEST_THANKS, _HARDLY * most),
             mine.length_beside(theirs),
             mine.replaced(theirs),
             habit.helped,
+            _thinning(old, new),
         )
         changes = record_changes(differences, beside, known)
         unheard = differences.pop(UNHEARD, None)
@@ -439,6 +441,12 @@ def _per_conversation(totals: ReleaseTotals, figure: int) -> float:
 
 def _thanked(beside: Mapping[str, Difference], old: Mapping[str, ReleaseFigure]) -> tuple[Difference, float] | None:
     return (beside[THANKED], old[THANKED].mean.value) if THANKED in beside else None
+
+
+def _thinning(old: Mapping[str, ReleaseFigure], new: Mapping[str, ReleaseFigure]) -> float:
+    """Return how many times as many answers had a message behind them before; 1.0 where that is not known."""
+    was, became = (of[FOLLOWED].mean.value if FOLLOWED in of else 0.0 for of in (old, new))
+    return was / became if was and became else 1.0
 
 
 def _unsaid(deltas: Mapping[str, Difference]) -> str:

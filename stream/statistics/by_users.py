@@ -33,9 +33,11 @@ SOME_DECLINED, _SOME_WITHOUT = 0.35, 0.5
 _COMPLAINED = 0.6  #: fewer complaints for each answer that is declined: what is declined was mostly wrong before
 _OF_DECLINED = 3.0  #: answers that cite, or conversations, for each declined one that rules know: half of them
 _WOULD_SAY = 3.0  #: answers without documents for each user who is sure not to complain more
+COMPLAINING = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned")  #: figures by which more users complain
 #: Of these a fall, or a rise, is no matter of how many users say anything.
-_FEWER_COMPLAIN = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned", FAILED)
+_FEWER_COMPLAIN = (*COMPLAINING, FAILED)
 THANKED_LESS = "users thank less or leave: this cannot tell which"
+LEFT = "who leaves without a word may be content: this cannot tell"
 #: Nobody answered them: that is the release's, wherever they came from.
 WHEREVER = ("unanswered", NO_ANSWER, UNANSWERED_OF_ALL, FAILED)
 
@@ -90,16 +92,18 @@ def only_heard(claimed: Mapping[str, Claim], deltas: Mapping[str, Difference]) -
     return "" if fewer_complain else f"silent {by(silent)}"
 
 
-def thanked_less(claimed: Mapping[str, Claim], deltas: Mapping[str, Difference]) -> bool:
-    """Say whether more silence in the place of content is all that got worse, as where users merely thank less.
+def left_or_content(claimed: Mapping[str, Claim], deltas: Mapping[str, Difference]) -> tuple[str, str]:
+    """Return the figure, and why it is in doubt, where more silence is all that got worse; nothing elsewhere.
 
-    Of fewer messages a larger share complains; how many conversations hold a complaint tells.
+    Users may merely thank less, or have what they came for. Of fewer messages a larger share complains; how many
+    conversations hold a complaint tells.
     """
     worse = {name for name, claim in claimed.items() if claim.change == WORSE}
-    if worse != {"silent", "resolved"}:
-        return False
     bad = {FREE_CONVERSATIONS: FALL, "abandoned": RISE, **dict.fromkeys(WHEREVER, RISE)}
-    return not any(name in deltas and moved(deltas[name], way, 0.0) for name, way in bad.items())
+    if any(name in deltas and moved(deltas[name], way, 0.0) for name, way in bad.items()):
+        return "", ""
+    in_doubt = {("silent", "resolved"): ("resolved", THANKED_LESS), ("silent",): ("silent", LEFT)}
+    return next((doubt for names, doubt in in_doubt.items() if worse == set(names)), ("", ""))
 
 
 def unhappier_by(deltas: Mapping[str, Difference], least_change: float) -> str:

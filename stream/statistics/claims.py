@@ -36,15 +36,15 @@ from collections.abc import Collection, Mapping, Sequence
 
 from turnsignal.stream.records.scores import CITED, CITED_ARTICLE, DANGLING, FOLLOW_UP
 from turnsignal.stream.statistics.by_users import (
+    COMPLAINING,
     SAYS_WORSE,
-    THANKED_LESS,
     WHEREVER,
     answered_otherwise,
     contradicted_by,
     declined,
     fewer_complaints,
+    left_or_content,
     only_heard,
-    thanked_less,
     unhappier_by,
     weigh_users,
 )
@@ -135,6 +135,7 @@ def claims(
     weighing.documents()
     weighing.by_parts()
     weighing.beside_shift()
+    weighing.failures()
     weighing.thanks()
     return weighing.claimed
 
@@ -291,9 +292,21 @@ class _Weighing:
 
     def thanks(self) -> None:
         """Say that nobody can tell who leaves content from who just leaves."""
-        if thanked_less(self.claimed, self._deciding):
-            claim = self.claimed["resolved"]
-            self.claimed["resolved"] = claim._replace(why="; ".join(filter(None, (THANKED_LESS, claim.why))))
+        name, why = left_or_content(self.claimed, self._deciding)
+        if name:
+            claim = self.claimed[name]
+            self.claimed[name] = claim._replace(why="; ".join(filter(None, (why, claim.why))))
+
+    def failures(self) -> None:
+        """Call no fewer failures better where more users complain: what was declined may be invented now."""
+        complain = next((name for name in COMPLAINING if self._is_worse(name)), "")
+        if complain:
+            why = beside_figure(complain, self._deciding[complain])
+            for name in (FAILED, "unanswered"):
+                self._take_back(name, why, BETTER)
+
+    def _is_worse(self, name: str) -> bool:
+        return name in self.claimed and self.claimed[name].change == WORSE
 
     def _take_back(self, name: str, why: str, *words: str) -> None:
         """Call a figure merely changed where it was called one of these words; without a reason, nothing."""

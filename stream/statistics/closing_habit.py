@@ -8,7 +8,7 @@ than such replies can move them are neither better nor worse for that.
 from typing import NamedTuple
 
 from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION
-from turnsignal.stream.statistics.directions import NO_ANSWER
+from turnsignal.stream.statistics.directions import FREE_CONVERSATIONS, NO_ANSWER
 from turnsignal.stream.statistics.intervals import Difference
 
 #: Of answers that ask last whether they helped, and of those that ask what a reply takes leave to (for more, with an
@@ -42,9 +42,12 @@ class ClosingHabit(NamedTuple):
         """Say whether a figure may have moved as far as that by replies that came, or that no longer come.
 
         Who replies has no other wish, so more replies do not explain that more follow-ups ask to clarify; and in the
-        place of replies no more messages are unanswered than elsewhere.
+        place of replies no more messages are unanswered than elsewhere. A conversation without a reply is free of
+        complaints, as one with a "yes" is: only a "no" that comes, or no longer comes, moves that.
         """
         if name == CLARIFICATION_FREE and (delta.value > 0) is not self.more:
+            return False
+        if name == FREE_CONVERSATIONS and (delta.value < 0) is not self.more:
             return False
         bound = self.of_follow_ups if name in _OF_FOLLOW_UPS else self.of_conversations
         bound *= self.unanswered if name in ("unanswered", NO_ANSWER) else 1.0

@@ -108,7 +108,7 @@ class Circumstances(NamedTuple):
     answers are cut off at one length; ranked: figures that depend on the order of documents; unthanked: hardly
     anybody thanks on one of both sides; length: how many times as long first answers are; replaced: documents
     of before in whose place others come; replies: bare ones to whether it helped, per conversation, of the side that
-    asks that more.
+    asks that more; thinning: how many times as many answers had a message behind them before.
     """
 
     words: float = 0.0
@@ -121,6 +121,7 @@ class Circumstances(NamedTuple):
     length: float = 1.0
     replaced: Replaced | None = None
     replies: float = 0.0
+    thinning: float = 1.0
 
 
 def record_changes(
@@ -155,7 +156,7 @@ def record_changes(
         _asks_back(deltas, beside, known.clarified),
         _says_more(deltas, beside, known.length),
         _other_length(known.length),
-        _thinned(deltas, beside),
+        _thinned(deltas, beside, known.clarified, known.thinning),
         _asks_for_form(beside),
         _asks_for_a_person(beside),
         _recalled(beside),
@@ -438,10 +439,14 @@ def _is_far(length: float) -> bool:
     return not 1 / _FAR_LONGER < length < _FAR_LONGER
 
 
-def _thinned(deltas: Mapping[str, Difference], beside: Mapping[str, Difference]) -> RecordChange | None:
+def _thinned(
+    deltas: Mapping[str, Difference], beside: Mapping[str, Difference], clarified: float, thinning: float
+) -> RecordChange | None:
     """Tell fewer complaints from as many among more messages, and more complaints from as many among fewer.
 
-    Who asks a long answer to be made shorter goes on from it, and so does who asks what a vague one leaves open.
+    Who asks a long answer to be made shorter goes on from it, and so does who asks what a vague one leaves open. It
+    accounts for as much as the same complaints make of so many messages: that they are not shown to be more does not
+    say that they are no more.
     """
     free, complained, followed = deltas.get(CLARIFICATION_FREE), beside.get(COMPLAINED), beside.get(FOLLOWED)
     if free is None or complained is None or followed is None:
@@ -452,7 +457,9 @@ def _thinned(deltas: Mapping[str, Difference], beside: Mapping[str, Difference])
     why = (
         f"{more(followed)} answers have a message behind them, by {abs(followed.value):.0%}, and no {fewer} a complaint"
     )
-    return RecordChange(why, dict.fromkeys(OF_FOLLOW_UPS, 1.0))
+    before = clarified if way == RISE else max(0.0, clarified - abs(free.value))
+    most = dict.fromkeys(OF_FOLLOW_UPS, before * abs(thinning - 1.0))
+    return RecordChange(why, most, by_chance=True)
 
 
 def _asks_for_form(beside: Mapping[str, Difference]) -> RecordChange | None:

@@ -101,3 +101,17 @@ def test_where_content_alone_turned_silent_it_is_said_that_users_may_only_thank_
     found = claims({"silent": delta(0.2), "resolved": delta(-0.2)} | beside, {}, "", 0.04, ())
     assert (found["silent"].change, found["resolved"].change) == ("worse", "worse")
     assert found["resolved"].why.startswith("users thank less or leave") is is_said
+
+
+def test_fewer_failures_are_not_better_where_more_users_complain_of_what_is_said_instead() -> None:
+    deltas = {"failed": delta(-0.1), "clarification_free": delta(-0.3), "abandoned": delta(0.3)}
+    assert verdicts(deltas)["failed"] == "changed"
+    assert verdicts({"failed": delta(-0.1), "clarification_free": delta(0.0, 0.9)})["failed"] == "better"
+
+
+def test_where_more_users_leave_and_nothing_else_is_worse_it_is_said_that_they_may_be_content() -> None:
+    def why(**others: Difference) -> str:
+        return claims({"silent": delta(0.2), **others}, {}, "", 0.01, ())["silent"].why
+
+    assert why() == "who leaves without a word may be content: this cannot tell"
+    assert why(abandoned=delta(0.2)) == ""

@@ -24,11 +24,12 @@ def verdicts(
     expected: dict[str, Difference] | None = None,
     length: float = 1.0,
     unthanked: bool = False,
+    thinning: float = 1.0,
     **beside: Difference,
 ) -> dict[str, str]:
     ranked = "nDCG@5", "nDCG(order=retrieval)@5"
     known = Circumstances(words, expected or {}, (around, "hello!"), clarified=0.2, ranked=ranked)._replace(
-        length=length, unthanked=unthanked
+        length=length, unthanked=unthanked, thinning=thinning
     )
     changes = record_changes(deltas, beside, known)
     return {name: one.change for name, one in claims(deltas, {}, "", 0.01, (), changes=changes).items()}
@@ -128,21 +129,24 @@ def test_what_users_say_is_better_though_citations_are_listed_at_the_end_now() -
 
 
 @pytest.mark.parametrize(
-    ("free", "complained", "followed", "verdict"),
+    ("free", "complained", "followed", "thinning", "verdict"),
     [
-        (0.1, delta(0.0, 0.9), delta(0.2), "changed"),
-        (0.1, delta(-0.1), delta(0.2), "better"),
-        (0.1, delta(0.0, 0.9), delta(0.0, 0.9), "better"),
-        (-0.1, delta(0.0, 0.9), delta(-0.2), "changed"),
-        (-0.1, delta(0.1), delta(-0.2), "worse"),
-        (-0.1, delta(0.0, 0.9), delta(0.0, 0.9), "worse"),
+        (0.1, delta(0.0, 0.9), delta(0.2), 0.5, "changed"),
+        (0.1, delta(-0.1), delta(0.2), 0.5, "better"),
+        (0.1, delta(0.0, 0.9), delta(0.0, 0.9), 1.0, "better"),
+        (0.1, delta(0.0, 0.9), delta(0.2), 0.8, "better"),  # as many complaints would be a share of 0.04 less
+        (-0.1, delta(0.0, 0.9), delta(-0.2), 2.0, "changed"),
+        (-0.1, delta(0.1), delta(-0.2), 2.0, "worse"),
+        (-0.1, delta(0.0, 0.9), delta(0.0, 0.9), 1.0, "worse"),
+        (-0.1, delta(0.04, 0.09), delta(-0.2), 1.2, "worse"),  # not shown to be more, and a share of 0.02 more
     ],
 )
 def test_as_many_complaints_among_more_messages_are_not_fewer_nor_more_among_fewer(
-    free: float, complained: Difference, followed: Difference, verdict: str
+    free: float, complained: Difference, followed: Difference, thinning: float, verdict: str
 ) -> None:
     beside = {"answers_clarified": complained, "answers_followed": followed}
-    assert verdicts({"clarification_free": delta(free)}, **beside) == {"clarification_free": verdict}
+    found = verdicts({"clarification_free": delta(free)}, thinning=thinning, **beside)
+    assert found == {"clarification_free": verdict}
 
 
 def test_users_who_leave_a_longer_answer_without_a_thanks_had_something_left_to_ask() -> None:
