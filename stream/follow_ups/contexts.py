@@ -106,10 +106,24 @@ _ANNOUNCED = re2.compile(with_all_letters(_REMARK["announced"]).encode(), option
 _DENIED, _ADVERSE, _NEGATED = range(3)
 _REMARKS = Patterns([_REMARK["denied"], _REMARK["adverse"], _REMARK["negated"]])
 #: What it may tell that is no remark on the answer, or is one all the same; likewise.
-_SUPPOSED, _FAILED_STEP, _DONE_WRONG, _WONDERING, _WRONG_FIRST = range(5)
-_TELLS = Patterns(
-    [with_all_letters(_REMARK[name]) for name in ("supposed", "failed_step", "done_wrong", "wondering", "wrong_first")]
-)
+_DONE_WRONG, _WONDERING, _WRONG_FIRST = range(3)
+_TELLS = Patterns([with_all_letters(_REMARK[name]) for name in ("done_wrong", "wondering", "wrong_first")])
+_SUPPOSED = re2.compile(with_all_letters(_REMARK["supposed"]).encode(), options())
+_FAILED_STEP = re2.compile(with_all_letters(_REMARK["failed_step"]).encode(), options())
+
+
+def without_suppositions(follow_up: str) -> str:
+    """Return a message, case-folded, without what it asks on a condition, which says nothing of the answer ([remark]).
+
+    A step that was taken and failed is no condition, however it is said.
+
+    >>> without_suppositions("thanks. what if it does not work?"), without_suppositions("if i press it nothing happens")
+    ('thanks', 'if i press it nothing happens')
+    """
+    read = encode(follow_up)
+    if not _SUPPOSED.search(read) or _FAILED_STEP.search(read):
+        return follow_up
+    return str(_SUPPOSED.sub(b" ", read).decode("utf-8", "replace")).strip()
 
 
 class Context:
@@ -322,13 +336,13 @@ class Context:
         return "?" not in self._follow_up and self.telling()
 
     def telling(self) -> bool:
-        """The follow-up begins as a statement does, whatever stands before it ("and", "thanks"); no condition does."""
+        """The follow-up begins as a statement does, whatever stands before it ("and", "thanks")."""
         words = opened(self._follow_up[:CLOSING])
-        return (not words or tells(words)) and not self._supposes()
+        return not words or tells(words)
 
     def claiming(self) -> bool:
         """A sentence of the follow-up is a statement that supposes nothing ("if it is wrong")."""
-        return claims(self._follow_up) and not self._supposes()
+        return claims(self._follow_up)
 
     def addressed(self) -> bool:
         """Like claiming, or the follow-up is said to the assistant ("you")."""
@@ -425,13 +439,6 @@ class Context:
     def followed(self) -> bool:
         """The follow-up has nothing of the user's own that is new ("my last bill")."""
         return WORDS["owning"].isdisjoint(words_of(self._follow_up)) or not self._is_new()
-
-    def _supposes(self) -> bool:
-        """Say whether the follow-up asks what holds on a condition, in another language than English ([remark]).
-
-        A step that was taken and failed is no condition, however it is said.
-        """
-        return _SUPPOSED in self._told() and _FAILED_STEP not in self._told()
 
     def _ends_asking(self) -> bool:
         """Say whether the follow-up ends in a question, with a mark or in words that need none ([remark]).

@@ -31,6 +31,7 @@ from turnsignal.stream.follow_ups.contexts import (
     condition,
     expanded,
     with_all_letters,
+    without_suppositions,
 )
 from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.records.scores import Unscored
@@ -46,7 +47,7 @@ _ADDING = ("and", "also")  #: words before a question that is asked beside the o
 _FEW_BEHIND = 3  #: words with a swear word, of which the others say too little
 _FEW = 4  #: words of a message that may ask the prompt again though most are misspelt
 
-VERSION = 32  #: raised when a rule changes what it says; part of the suite's fingerprint
+VERSION = 33  #: raised when a rule changes what it says; part of the suite's fingerprint
 ASKS_FOR_A_PERSON = "The user asks for a person."  #: what the row says by which that is read
 
 
@@ -234,6 +235,8 @@ class FollowUpRules:
         english = is_english(spoken)
         clarifying = self._clarifying.match(text, english=english)
         reading = self._clarifying.read(clarifying, context)
+        if reading is not None and reading.clarification and not reading.wants_person:
+            clarifying, reading = self._stated(exchange, follow_up, clarifying, reading)
         if reading is not None:
             return reading
         if _shouts(exchange.follow_up[:HEAD]) and not exchange.prompt[:HEAD].isupper():
@@ -257,6 +260,23 @@ class FollowUpRules:
             return meant
         asks = "?" in rest or spoken[1] in self._question_words
         return self._unknown if len(spoken) > _FEW_BEHIND and meant.strict is None and asks else None
+
+    def _stated(
+        self, exchange: Exchange, follow_up: str, indices: list[int], reading: FollowUpReading
+    ) -> tuple[list[int], FollowUpReading | None]:
+        """Look for a complaint in what a message states, where it supposes something, too ("what if it is not there?").
+
+        indices: of the clarifying rows that match all of it; reading: what they say. Returns both for what is stated.
+        """
+        stated = without_suppositions(follow_up)
+        if stated == follow_up:
+            return indices, reading
+        words = words_of(stated)
+        if not words:
+            return [], None
+        indices = self._clarifying.match(encode(stated), english=is_english(words))
+        found_reading = self._clarifying.read(indices, Context(stated, exchange, self._signs, self.failures))
+        return indices, found_reading if found_reading is not None and found_reading.clarification else None
 
     def _despite_closing(self, exchange: Exchange, follow_up: str, indices: Sequence[int]) -> FollowUpReading | None:
         """Read a complaint of what an answer says although that ends in a closing question ("Shall I also send it?").
