@@ -301,6 +301,10 @@ class Context:
         response = self._exchange.response
         return not (self.asked() and (asks_alone(response) or asks_back(response))) and not self._is_new()
 
+    def unquestioned(self) -> bool:
+        """Like closing, and the response did not end in anything that a no replies to."""
+        return self.closing() and (not self.asked() or self.checked())
+
     def content(self) -> bool:
         """Like closing, and nothing in the follow-up is denied, adverse or negated."""
         return self.closing() and not self._remarked()
