@@ -275,8 +275,8 @@ class FollowUpRules:
         if not words:
             return [], None
         indices = self._clarifying.match(encode(stated), english=is_english(words))
-        found_reading = self._clarifying.read(indices, Context(stated, exchange, self._signs, self.failures))
-        return indices, found_reading if found_reading is not None and found_reading.clarification else None
+        meant = self._clarifying.read(indices, Context(stated, exchange, self._signs, self.failures))
+        return indices, meant if meant is not None and meant.clarification else None
 
     def _despite_closing(self, exchange: Exchange, follow_up: str, indices: Sequence[int]) -> FollowUpReading | None:
         """Read a complaint of what an answer says although that ends in a closing question ("Shall I also send it?").
