@@ -15,7 +15,10 @@ going on, all others ask for a clarification; a `check` ("so only on weekdays?")
 sets take most of them for going on, and is left out. `languages_*.txt`: `de+` a clarification in German, `de-` none,
 `xx` a language that the rules do not read. One person wrote them and the rules: the words of others are further off.
 `stranger` is another's, who saw no rule: eight messages in each of thirty languages that are not read, four in ten
-more; `read_stranger.txt`, 25 in each that is read.
+more; `read_stranger.txt`, 25 in each that is read. `written_*.txt` is nine others', who saw no rule either, in the seven
+languages (`@ en name` is a context in English) and asked for what has no complaining word in it: a bare fact against the
+answer `complains`; `goes_on`, `other` (a new topic, an aside) and `thanks` do not. Halves by a hash of the sentence:
+`open` was looked at from version 33 on, `held` never.
 """
 
 import argparse
@@ -52,6 +55,13 @@ def languages(part: str, *, read: bool) -> Iterator[list[dict[str, Any]]]:
         if (kind != "xx") is read:
             labels = {"class": kind.rstrip("+-"), "clarification": kind[-1] == "+"}
             yield _conversation(f"{kind}:{number}", asked, text, labels)
+
+
+def written(part: str) -> Iterator[list[dict[str, Any]]]:
+    """Give the conversations that others wrote, by language and label."""
+    for number, name, asked, kind, text in _sentences("written", part):
+        labels = {"class": f"{name[:2]} {kind}", "clarification": kind == "complains"}
+        yield _conversation(f"{name}:{number}", asked, text, labels)
 
 
 def _sentences(stem: str, part: str) -> Iterator[tuple[int, str, tuple[str, str], str, str]]:
@@ -106,6 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "documents": english("documents", options.part),
         "everyday_languages": languages(options.part, read=True),
         "unread_languages": languages(options.part, read=False),
+        "written": written(options.part),
     }
     for name, conversations in sets.items():
         print(f"{name}: {write(options.into / name, conversations):,} conversations of the {options.part} part")
