@@ -143,6 +143,22 @@ def test_consent_and_new_subjects_are_still_read(follow_up: str, label: FollowUp
     assert read(follow_up).label is label
 
 
+@pytest.mark.parametrize(
+    "follow_up",
+    [
+        "perfect, now book it for me",
+        "Perfekt, buche es bitte",
+        "top, boek hem maar",
+        "parfait, alors réserve la table",
+        "perfetto, prenota per me",
+        "perfecto, resérvalo",
+        "ótimo, pode marcar",
+    ],
+)
+def test_what_the_assistant_is_to_do_now_expects_an_answer(follow_up: str) -> None:
+    assert not read(follow_up).closes
+
+
 @pytest.mark.parametrize("follow_up", ["Have a good day!", "Tschüssi", "arrivederci"])
 def test_parting_alone_thanks_nobody_more_than_before(follow_up: str) -> None:
     assert read(follow_up).explanation != "The user thanks in other words."
