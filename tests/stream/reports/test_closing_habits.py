@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from turnsignal.stream.replay import Indexer, Replay, Run
+from tests.replayed import replayed
 from turnsignal.stream.reports.findings import find
 from turnsignal.stream.suite import Suite
 
@@ -45,13 +45,8 @@ def compared(*releases: tuple[float, bool]) -> tuple[list[str], dict[str, Any]]:
         for day, (right, asks) in enumerate(releases)
         for turn in turns(f"v{day + 1}", day, right, asks=asks)
     ]
-    suite, indexer = Suite(), Indexer(NOW)
-    replay, run = Replay(suite, None, indexer), Run(suite)
-    for _ in (*replay.feed(indexer.index(lines)), *replay.finish(indexer.end)):
-        pass
-    for number in sorted(replay.runs):
-        run.merge(replay.runs[number])
-    found = run.summary(suite)
+    suite = Suite()
+    found = replayed(lines, suite, NOW).summary(suite)
     return [finding.change for finding in find(found)], found["comparisons"][0]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from turnsignal.stream.replay import Indexer, Replay, Run
+from tests.replayed import replayed
 from turnsignal.stream.reports.findings import find
 from turnsignal.stream.suite import Suite
 
@@ -39,11 +39,8 @@ def turns(left: float, complaint: str, version: str, day: int) -> Iterator[dict[
 @pytest.mark.parametrize("complaint", ["this is broken", "hello?", "useless"])
 def test_a_release_that_leaves_messages_without_an_answer_is_worse_whatever_users_say_of_it(complaint: str) -> None:
     lines = [orjson.dumps(turn) for day, name in enumerate(("v1", "v2")) for turn in turns(0.5, complaint, name, day)]
-    suite, indexer = Suite(), Indexer(NOW)
-    replay, run = Replay(suite, None, indexer), Run(suite)
-    for _ in (*replay.feed(indexer.index(lines)), *replay.finish(indexer.end)):
-        pass
-    for number in sorted(replay.runs):
-        run.merge(replay.runs[number])
-    worse = [finding.sentence for finding in find(run.summary(suite)) if finding.change == "worse"]
+    suite = Suite()
+    worse = [
+        finding.sentence for finding in find(replayed(lines, suite, NOW).summary(suite)) if finding.change == "worse"
+    ]
     assert any(sentence.startswith("v2 fails to answer more often") for sentence in worse), worse

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from turnsignal.stream.replay import Indexer, Replay, Run
+from tests.replayed import replayed
 from turnsignal.stream.reports.findings import find
 from turnsignal.stream.suite import Suite
 
@@ -38,13 +38,7 @@ def turns(text: str, share: float, version: str, day: int) -> Iterator[dict[str,
 
 def summary(text: str, share: float, suite: Suite) -> dict[str, Any]:
     lines = [orjson.dumps(turn) for day, name in enumerate(("v1", "v2")) for turn in turns(text, share, name, day)]
-    indexer = Indexer(NOW)
-    replay, run = Replay(suite, None, indexer), Run(suite)
-    for _ in (*replay.feed(indexer.index(lines)), *replay.finish(indexer.end)):
-        pass
-    for number in sorted(replay.runs):
-        run.merge(replay.runs[number])
-    return run.summary(suite)
+    return replayed(lines, suite, NOW).summary(suite)
 
 
 def worse(found: dict[str, Any]) -> list[str]:
