@@ -15,10 +15,10 @@ going on, all others ask for a clarification; a `check` ("so only on weekdays?")
 sets take most of them for going on, and is left out. `languages_*.txt`: `de+` a clarification in German, `de-` none,
 `xx` a language that the rules do not read. One person wrote them and the rules: the words of others are further off.
 `stranger` is another's, who saw no rule: eight messages in each of thirty languages that are not read, four in ten
-more; `read_stranger.txt`, 25 in each that is read. `written_*.txt` is nine others', who saw no rule either, in the seven
-languages (`@ en name` is a context in English) and asked for what has no complaining word in it: a bare fact against the
-answer `complains`; `goes_on`, `other` (a new topic, an aside) and `thanks` do not. Halves by a hash of the sentence:
-`open` was looked at from version 33 on, `held` never.
+more; `read_stranger.txt`, 25 in each that is read. `written_*.txt` is nine others', who saw no rule either, in the
+seven languages (`@ en name` is a context in English) and asked for what has no complaining word in it: a bare fact
+against the answer `complains`; `goes_on`, `other` (a new topic, an aside) and `thanks` do not. Halves by a hash of the
+sentence: `open` was looked at from version 33 on, `held` never.
 """
 
 import argparse
