@@ -43,11 +43,12 @@ class ClosingHabit(NamedTuple):
 
         Who replies has no other wish, so more replies do not explain that more follow-ups ask to clarify; and in the
         place of replies no more messages are unanswered than elsewhere. A conversation without a reply is free of
-        complaints, as one with a "yes" is: only a "no" that comes, or no longer comes, moves that.
+        complaints, as one with a "yes" is: of those that ask whether they helped, only a "no" moves that. Of those that
+        ask for a rating, a low one may stand for a complaint.
         """
         if name == CLARIFICATION_FREE and (delta.value > 0) is not self.more:
             return False
-        if name == FREE_CONVERSATIONS and (delta.value < 0) is not self.more:
+        if name == FREE_CONVERSATIONS and self.helped and (delta.value < 0) is not self.more:
             return False
         bound = self.of_follow_ups if name in _OF_FOLLOW_UPS else self.of_conversations
         bound *= self.unanswered if name in ("unanswered", NO_ANSWER) else 1.0

@@ -446,7 +446,7 @@ def _thinned(
 
     Who asks a long answer to be made shorter goes on from it, and so does who asks what a vague one leaves open. It
     accounts for as much as the same complaints make of so many messages: that they are not shown to be more does not
-    say that they are no more.
+    say that they are no more. What is scored of them may be any part, as where thanks alone fail to come.
     """
     free, complained, followed = deltas.get(CLARIFICATION_FREE), beside.get(COMPLAINED), beside.get(FOLLOWED)
     if free is None or complained is None or followed is None:
@@ -458,7 +458,7 @@ def _thinned(
         f"{more(followed)} answers have a message behind them, by {abs(followed.value):.0%}, and no {fewer} a complaint"
     )
     before = clarified if way == RISE else max(0.0, clarified - abs(free.value))
-    most = dict.fromkeys(OF_FOLLOW_UPS, before * abs(thinning - 1.0))
+    most = {**dict.fromkeys(OF_FOLLOW_UPS, 1.0), CLARIFICATION_FREE: before * abs(thinning - 1.0)}
     return RecordChange(why, most, by_chance=True)
 
 

@@ -20,17 +20,17 @@ def read(follow_up: str) -> FollowUpReading:
         "appreciated",
         "noted with thanks",
         "god bless",
-        "crystal clear, booked it for friday",
+        "crystal clear, booked it",
         "great stuff, no need for anything else",
         "spot on, nothing to change",
         "Not on the list, phew, thanks",
-        "hervorragend, ich rufe dort an",
+        "hervorragend, ich bestelle es gleich",
         "Besten Dank für die rasche Auskunft",
         "Perfekt, mehr wollte ich gar nicht wissen",
         "geweldig, besteld",
         "nee dat was t, doeg",
         "impecable",
-        "clarísimo, saqué turno para el 9",
+        "clarísimo, reservo ya",
         "excelente, con eso me basta",
         "impecável, obrigadinha",
         "ótimo, ficou claro",
@@ -68,6 +68,29 @@ def test_thanks_in_rarer_words_and_with_what_the_user_does_now_are_thanks(follow
 def test_praise_with_a_complaint_behind_it_is_no_thanks(follow_up: str) -> None:
     reading = read(follow_up)
     assert (reading.goes_on, reading.closes) == (False, False)
+
+
+@pytest.mark.parametrize(
+    "follow_up",
+    [
+        "I meant the other office, ty",
+        "I asked about Sunday, much obliged",
+        "I already did that, appreciated",
+        "great, booked the wrong week",
+        "how can that be right if the hall closed last year?",
+        "same thing pops up",
+        "Vielen Dank, ich meinte die Praxis in Bonn.",
+        "Vielen Dank, das war das falsche Formular.",
+        "Gracias, pregunté por el lunes.",
+        "mil gracias, el enlace está roto",
+        "merci infiniment, je parlais du dimanche",
+        "grazie infinite, è l'ufficio sbagliato",
+        "Obrigado, é a loja errada",
+        "dank je wel, dat is de verkeerde zaal",
+    ],
+)
+def test_a_complaint_with_a_word_of_thanks_is_a_complaint(follow_up: str) -> None:
+    assert read(follow_up).clarification
 
 
 @pytest.mark.parametrize(

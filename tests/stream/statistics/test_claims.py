@@ -590,6 +590,16 @@ def test_more_replies_do_not_excuse_more_complaints() -> None:
     assert claimed["clarification_free"].change == "worse"
 
 
+@pytest.mark.parametrize(("helped", "verdict"), [(0.15, "worse"), (0.0, "changed")])
+def test_fewer_replies_to_whether_it_helped_are_no_complaints_and_low_ratings_may_be(
+    helped: float, verdict: str
+) -> None:
+    habit = REPLIED._replace(more=False, helped=helped)
+    deltas = sure(**{"clarification_free(per=conversation)": -0.1})
+    (claim,) = claims(deltas, {}, "", 0.01, (), habit=habit).values()
+    assert claim.change == verdict
+
+
 @pytest.mark.parametrize(("unheard", "verdict"), [(-0.3, "changed"), (0.05, "worse")])
 def test_silence_in_the_place_of_failing_answers_is_no_loss(unheard: float, verdict: str) -> None:
     deltas = sure(silent=0.1, unanswered=unheard - 0.1, resolved=-unheard, compliance=0.1)

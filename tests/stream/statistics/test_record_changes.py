@@ -149,6 +149,12 @@ def test_as_many_complaints_among_more_messages_are_not_fewer_nor_more_among_few
     assert found == {"clarification_free": verdict}
 
 
+def test_a_log_that_leaves_out_thanks_makes_no_follow_up_worse() -> None:
+    deltas = {"clarification_free": delta(-0.1), "follow_up": delta(-0.5)}
+    beside = {"answers_clarified": delta(0.0, 0.9), "answers_followed": delta(-0.2)}
+    assert set(verdicts(deltas, thinning=2.0, **beside).values()) == {"changed"}
+
+
 def test_users_who_leave_a_longer_answer_without_a_thanks_had_something_left_to_ask() -> None:
     deltas = {"silent": delta(0.4), "resolved": delta(-0.4)}
     as_before = verdicts(deltas, length=3.0, answers_thanked=delta(0.0))
