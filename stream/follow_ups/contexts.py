@@ -100,6 +100,8 @@ def with_all_letters(pattern: str) -> str:
 _REMARK = {name: expanded(patterns, TABLE["words"]) for name, patterns in TABLE["remark"].items()}
 _HARMLESS = re2.compile(_REMARK["harmless"].encode(), options())
 _BIDING = re2.compile(with_all_letters(_REMARK["biding"]).encode(), options())
+_SUPPOSED = re2.compile(with_all_letters(_REMARK["supposed"]).encode(), options())
+_FAILED_STEP = re2.compile(with_all_letters(_REMARK["failed_step"]).encode(), options())
 _RESTATED = re2.compile(with_all_letters(_REMARK["restated"]).encode(), options())
 _ANNOUNCED = re2.compile(with_all_letters(_REMARK["announced"]).encode(), options())
 #: What a follow-up may remark; the place in this tuple is the place in the set.
@@ -108,8 +110,6 @@ _REMARKS = Patterns([_REMARK["denied"], _REMARK["adverse"], _REMARK["negated"]])
 #: What it may tell that is no remark on the answer, or is one all the same; likewise.
 _DONE_WRONG, _WONDERING, _WRONG_FIRST = range(3)
 _TELLS = Patterns([with_all_letters(_REMARK[name]) for name in ("done_wrong", "wondering", "wrong_first")])
-_SUPPOSED = re2.compile(with_all_letters(_REMARK["supposed"]).encode(), options())
-_FAILED_STEP = re2.compile(with_all_letters(_REMARK["failed_step"]).encode(), options())
 
 
 def without_suppositions(follow_up: str) -> str:

@@ -27,9 +27,11 @@ def closing_habit(names: Sequence[str], before: ReleaseTotals, after: ReleaseTot
     thanks without being asked would have replied, too: only what comes beyond that is owed to asking.
     """
     of_follow_ups = of_conversations = most_replies = helped = 0.0
-    owed = _owed(names, before, after)
+    asked, then = _questions_asked(names, before), _questions_asked(names, after)
+    more_thanks = _unasked_thanks(names, after) - _unasked_thanks(names, before)
+    owed = _owed(_replied(asked), _replied(then), more_thanks)
     why, more, notes = "", True, []
-    for kind, was, became in zip(REPLIES, _questions_asked(names, before), _questions_asked(names, after), strict=True):
+    for kind, was, became in zip(REPLIES, asked, then, strict=True):
         if (most := max(was.asking, became.asking)) > 0:
             change = became.asking - was.asking
             new = abs(change) / most  # share of the replies that the habit may have brought
@@ -52,17 +54,21 @@ def closing_habit(names: Sequence[str], before: ReleaseTotals, after: ReleaseTot
 
 def thanked(names: Sequence[str], totals: ReleaseTotals) -> float:
     """Return the share of answers behind which users thank, or reply in a word to whether it helped, or to the like."""
-    replied = sum(kind.of_answers for kind in _questions_asked(names, totals))
-    return replied + _unasked_thanks(names, totals)
+    return _replied(_questions_asked(names, totals)) + _unasked_thanks(names, totals)
 
 
-def _owed(names: Sequence[str], before: ReleaseTotals, after: ReleaseTotals) -> float:
-    """Return the share of replies that no thanks take the place of in the release that asks less."""
-    replied = [sum(kind.of_answers for kind in _questions_asked(names, totals)) for totals in (before, after)]
-    thanks = [_unasked_thanks(names, totals) for totals in (before, after)]
-    less, more = (1, 0) if replied[0] >= replied[1] else (0, 1)
-    gone = replied[more] - replied[less]
-    return 1.0 if gone <= 0 else 1.0 - min(1.0, max(0.0, thanks[less] - thanks[more]) / gone)
+def _replied(asked: Sequence[_QuestionsAsked]) -> float:
+    """Return the share of answers that get a bare reply to what they ask in closing."""
+    return sum(kind.of_answers for kind in asked)
+
+
+def _owed(before: float, after: float, more_thanks: float) -> float:
+    """Return the share of replies that no thanks take the place of in the release that asks less.
+
+    before, after: shares of answers that are replied to; more_thanks: by how much unasked thanks grew.
+    """
+    gone = before - after
+    return 1.0 - min(1.0, max(0.0, more_thanks / gone)) if gone else 1.0
 
 
 def _unasked_thanks(names: Sequence[str], totals: ReleaseTotals) -> float:

@@ -183,17 +183,17 @@ class ReleasePair:
         hardly, most = sorted(thanked(self._reader.names, totals) for totals in (self.before, self.after))
         words = mine.questions.other_words(theirs.questions)
         known = Circumstances(
-            words,
-            mine.questions.expected(theirs.questions),
-            around,
-            1.0 - free,
-            cut,
-            self._reader.ranked,
-            hardly <= min(_FEWEST_THANKS, _HARDLY * most),
-            mine.length_beside(theirs),
-            mine.replaced(theirs),
-            habit.helped,
-            _thinning(old, new),
+            words=words,
+            expected=mine.questions.expected(theirs.questions),
+            around=around,
+            clarified=1.0 - free,
+            cut=cut,
+            ranked=self._reader.ranked,
+            unthanked=hardly <= min(_FEWEST_THANKS, _HARDLY * most),
+            length=mine.length_beside(theirs),
+            replaced=mine.replaced(theirs),
+            replies=habit.helped,
+            thinning=_thinning(old, new),
         )
         changes = record_changes(differences, beside, known)
         unheard = differences.pop(UNHEARD, None)

@@ -98,12 +98,13 @@ def left_or_content(claimed: Mapping[str, Claim], deltas: Mapping[str, Differenc
     Users may merely thank less, or have what they came for. Of fewer messages a larger share complains; how many
     conversations hold a complaint tells.
     """
-    worse = {name for name, claim in claimed.items() if claim.change == WORSE}
     bad = {FREE_CONVERSATIONS: FALL, "abandoned": RISE, **dict.fromkeys(WHEREVER, RISE)}
     if any(name in deltas and moved(deltas[name], way, 0.0) for name, way in bad.items()):
         return "", ""
-    in_doubt = {("silent", "resolved"): ("resolved", THANKED_LESS), ("silent",): ("silent", LEFT)}
-    return next((doubt for names, doubt in in_doubt.items() if worse == set(names)), ("", ""))
+    worse = {name for name, claim in claimed.items() if claim.change == WORSE}
+    if worse == {"silent"}:
+        return "silent", LEFT
+    return ("resolved", THANKED_LESS) if worse == {"silent", "resolved"} else ("", "")
 
 
 def unhappier_by(deltas: Mapping[str, Difference], least_change: float) -> str:

@@ -249,7 +249,7 @@ class _Weighing:
         deciding = self._deciding
         unsure = {CITED_ARTICLE} if _is_accounted(CITED_ARTICLE, deciding, changes) else set()
         witnesses = {name: delta for name, delta in deciding.items() if name not in unsure}
-        unhappier = any(self.claimed[name].change == WORSE for name in SAYS_WORSE if name in self.claimed)
+        unhappier = any(map(self._is_worse, SAYS_WORSE))
         by_place = "" if unhappier else doubts.by_place
         for name in self.claimed.keys() & set(self._ranked):
             why = doubts.before or by_other_numbers(deciding, name) or by_place
@@ -299,7 +299,7 @@ class _Weighing:
 
     def failures(self) -> None:
         """Call no fewer failures better where more users complain: what was declined may be invented now."""
-        complain = next((name for name in COMPLAINING if self._is_worse(name)), "")
+        complain = next(filter(self._is_worse, COMPLAINING), "")
         if complain:
             why = beside_figure(complain, self._deciding[complain])
             for name in (FAILED, "unanswered"):
