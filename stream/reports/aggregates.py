@@ -39,6 +39,7 @@ from turnsignal.stream.reports.worst import WorstExchanges
 from turnsignal.stream.statistics.directions import VOTE
 from turnsignal.stream.suite import Suite
 from turnsignal.stream.text.client_labels import without_labels
+from turnsignal.stream.text.escapes import unescaped
 from turnsignal.stream.text.spoken_languages import glance
 
 DEFAULT_CUTOFF = 5  #: of the debiased nDCG, where the suite measures relevancy in another way
@@ -416,8 +417,9 @@ def _take_off_labels(conversation: OpenConversation, around: Exchange) -> None:
     first = conversation.first_answer
     if first is None or first.around is not None:
         return
-    bare, _ = without_labels(around.prompt, around.follow_up)
-    conversation.first_answer = first._replace(around=words_around(around.prompt, bare))
+    prompt = unescaped(around.prompt)
+    bare, _ = without_labels(prompt, unescaped(around.follow_up))
+    conversation.first_answer = first._replace(around=words_around(prompt, bare))
     if bare != around.prompt:
         conversation.language = glance(bare)
 

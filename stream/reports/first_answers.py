@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import accumulate, islice
+from itertools import accumulate, islice, zip_longest
 from typing import NamedTuple
 
 from turnsignal.stream.reports.answer_edges import AnswerEdges, edges, forget_rare, has_end, named
@@ -23,6 +23,7 @@ from turnsignal.stream.statistics.exact import fisher
 from turnsignal.stream.statistics.intervals import Difference, Estimate, difference, rate
 from turnsignal.stream.statistics.other_ids import Replaced
 from turnsignal.stream.statistics.promise import PROMISE
+from turnsignal.stream.text.counts import listed
 from turnsignal.stream.text.spoken_languages import glance, language_name, read
 
 _READ = 2_000  #: characters of an answer by which it is told from others
@@ -41,6 +42,9 @@ _FEWEST_OF_ONE = 3  #: of each release
 _SOMETHING = 0.2  #: of what speaks for its own language, from which on there is something of another one in an answer
 _OTHERWISE = 0.5  #: share of first answers by which their language has to move: quotations move it a little
 _OTHER_WORDS = 0.15  #: share of questions by which a word moved, from which on others may ask, in a language untold
+NO_PLATFORM = "none"  #: of turns that name none
+_AS_MANY = 0.1  #: by which the shares of platforms differ at most that may merely be renamed
+_SHOWN_PLATFORMS = 3
 _SHIFTED = 0.05  #: change of a platform's or language's share from which on figures may move for it
 
 
@@ -81,7 +85,7 @@ class FirstAnswer(NamedTuple):
 def first_answer(platform: str | None, text: str, question: str = "") -> FirstAnswer:
     """Return what is kept of a first answer; citations and numbers do not tell two texts apart."""
     return FirstAnswer(
-        platform or "none",
+        platform or NO_PLATFORM,
         length_step(len(text)),
         named(text[:_READ], _SHOWN),
         (),
@@ -266,9 +270,28 @@ class FirstAnswers:
         return all(abs(mine - theirs) <= _AS_OFTEN for mine, theirs in (once, most))
 
     def shifted(self, before: "FirstAnswers") -> str:
-        """Say which platform's share moved most, "" where none is shown to have moved."""
+        """Say which platform's share moved most, "" where none is shown to have moved, or all have other names."""
+        if self.renamed_platforms(before):
+            return ""
         name, became, was = _most_shifted(self.platforms, before.platforms)
         return f"{name} has {became:.0%} of the conversations, {was:.0%} before" if name else ""
+
+    def renamed_platforms(self, before: "FirstAnswers") -> str:
+        """Say that all platforms have other names than before; "" where one has not, or their shares are others, too.
+
+        Where one platform takes the place of another one, nobody can tell whether users moved; where turns begin or
+        cease to name any, they did not.
+        """
+        sides = before.platforms.most_common(), self.platforms.most_common()
+        if not all(sides) or self.platforms.keys() & before.platforms.keys():
+            return ""
+        if NO_PLATFORM not in before.platforms | self.platforms:
+            shares = ([count / of.n for _, count in side] for side, of in zip(sides, (before, self), strict=True))
+            others = any(abs(was - became) > _AS_MANY for was, became in zip_longest(*shares, fillvalue=0.0))
+            if others or min(map(len, sides)) < 2:
+                return ""
+        was, became = (listed([name for name, _ in side[:_SHOWN_PLATFORMS]], len(side)) for side in sides)
+        return f"platforms are named {became}, and {was} before: conversations of both are compared whatever they are"
 
     def shifted_behind(self, before: "FirstAnswers", name: str) -> bool:
         """Say whether the share of a platform that comes behind one by name is shown to have moved."""

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from math import erfc, sqrt
+from math import erfc, fsum, sqrt
 from typing import NamedTuple
 from zlib import crc32
 
@@ -33,7 +33,8 @@ _MOST = 1_000  #: questions of a release that are known one by one
 _SHRUNK = 4.0  #: questions without any documents more or less that each word is taken to have had beside its own
 _SHRUNK_BY_USERS = 12.0  #: the same, of what users say: chance has more to do with that
 #: figures that a question counts for alike: each, by its follow-ups, and where its conversation has an outcome
-_ALIKE = ((WITH_DOCUMENTS,), (RANKS,), (CLARIFICATION_FREE,), (FREE_CONVERSATIONS, "resolved", "abandoned", "silent"))
+_BY_USERS = ((CLARIFICATION_FREE,), (FREE_CONVERSATIONS, "resolved", "abandoned", "silent"))
+_ALIKE = ((WITH_DOCUMENTS,), (RANKS,), *_BY_USERS)
 
 _SQRT2 = sqrt(2)
 
@@ -46,7 +47,8 @@ class Opening(NamedTuple):
     words: each by the number of its bucket, filled in where the question is kept; around: those that the client wrote
     around it, None where no other message tells; searched: whether it got documents; follow_ups: that rules judge;
     free: those of them that do not complain; outcome: of the conversation, "" where it is not known or says nothing;
-    ranked: answers whose citations say where documents stood; ranks: the sum of what they say, 0 to 1 each.
+    ranked: answers whose citations say where documents stood; ranks: the sum of what they say, 0 to 1 each; complains:
+    whether it complains, of the world or in swear words.
     """
 
     words: bytes = b""
@@ -57,6 +59,7 @@ class Opening(NamedTuple):
     outcome: str = ""
     ranked: float = 0.0
     ranks: float = 0.0
+    complains: bool = False
 
 
 NOT_KNOWN = Opening()  #: of what came of a question, nothing
@@ -143,14 +146,32 @@ class FirstQuestions:
                 moves |= zip(names, _moved(mine, theirs, shrunk), strict=True)
         return moves
 
+    def by_complaints(self, before: "FirstQuestions") -> dict[str, Difference]:
+        """Return how far figures of users move by how many questions complain, as conversations go on from those.
+
+        Whoever is in a mood stays in it; a topic whose questions sound like complaints may be answered as any other. By
+        least squares within each release, as uncertain as how such conversations go on (White 1980).
+        """
+        moves: dict[str, Difference] = {}
+        if not self.known or not before.known:
+            return moves
+        rows = [np.array([[opening.complains] for opening in of.known], dtype=float) for of in (self, before)]
+        for names in _BY_USERS:
+            mine, theirs = (
+                _Told(complains, *_values(names, of.known)) for complains, of in zip(rows, (self, before), strict=True)
+            )
+            if mine.total and theirs.total:
+                moves |= zip(names, _went_on(mine, theirs), strict=True)
+        return moves
+
 
 class _Told:
-    """Figures by the words of questions: a row of words, a row of values and a weight for each."""
+    """Figures by what questions say: a row of that, such as words, a row of values and a weight for each."""
 
     def __init__(self, rows: _Rows, values: _Rows, weights: _Rows) -> None:
         self.weights = weights
         self.total = float(weights.sum())
-        self.mean = weights @ rows / self.total if self.total else np.zeros(_BUCKETS)
+        self.mean = weights @ rows / self.total if self.total else np.zeros(rows.shape[1])
         self.rows = rows
         self.apart = rows - self.mean
         self.values = values - (weights @ values / self.total if self.total else 0.0)
@@ -167,7 +188,26 @@ def _moved(mine: _Told, theirs: _Told, shrunk: float) -> list[Difference]:
     within = sum(((of.apart.T * of.weights) @ of.apart for of in both), shrunk * np.eye(_BUCKETS))
     by = sum(((of.apart.T * of.weights) @ of.values for of in both), np.zeros((_BUCKETS, 1)))
     says: _Rows = np.linalg.solve(within, by).astype(np.float64)
-    values, errors = (mine.mean - theirs.mean) @ says, np.sqrt(mine.variances(says) + theirs.variances(says))
+    return _differences(
+        mine, theirs, (mine.mean - theirs.mean) @ says, np.sqrt(mine.variances(says) + theirs.variances(says))
+    )
+
+
+def _went_on(mine: _Told, theirs: _Told) -> list[Difference]:
+    """Return how far figures move by one thing that questions say or not, as uncertain as how they go on from it."""
+    both = (mine, theirs)
+    within = fsum(float(of.weights @ of.apart[:, 0] ** 2) for of in both)
+    if not within:
+        return _differences(mine, theirs, none := np.zeros(mine.values.shape[1]), none)
+    by = [of.weights * of.apart[:, 0] for of in both]
+    slopes = np.sum([side @ of.values for side, of in zip(by, both, strict=True)], axis=0) / within
+    left = [of.values - of.apart * slopes for of in both]
+    errors = np.sqrt(np.sum([side**2 @ of**2 for side, of in zip(by, left, strict=True)], axis=0)) / within
+    more = float((mine.mean - theirs.mean)[0])
+    return _differences(mine, theirs, more * slopes, abs(more) * errors)
+
+
+def _differences(mine: _Told, theirs: _Told, values: _Rows, errors: _Rows) -> list[Difference]:
     n = min(len(mine.rows), len(theirs.rows))
     return [
         Difference(value, value - Z * error, value + Z * error, n, erfc(abs(value) / error / _SQRT2) if error else 1.0)

@@ -44,6 +44,7 @@ from turnsignal.stream.statistics.directions import (
     CITES_LAST,
     CITES_TOP,
     COMPLAINED,
+    COMPLAINED_OF,
     DOCUMENTS,
     ELSEWHERE,
     EXEMPTED,
@@ -66,6 +67,7 @@ from turnsignal.stream.statistics.directions import (
     WITH_DOCUMENTS,
 )
 from turnsignal.stream.suite import Suite
+from turnsignal.stream.text.escapes import unescaped
 from turnsignal.stream.text.leftovers import has_leftovers
 
 
@@ -150,6 +152,8 @@ class HeldAnswer(NamedTuple):
         reformatted = label is FollowUp.REFORMAT
         becomes = {FOLLOWED: True, THANKED: thanked, COMPLAINED: complained, REFORMATTED: reformatted}
         becomes[PERSON] = wants_person
+        if COMPLAINED_OF in self.beside:
+            becomes[COMPLAINED_OF] = complained
         if hidden:
             becomes[HIDDEN] = True
         return self._replace(beside={**self.beside, **{name: float(value) for name, value in becomes.items()}})
@@ -209,7 +213,7 @@ class AnswerReader:
         if WITH_DOCUMENTS in beside:
             beside[ELSEWHERE] = elsewhere and not turn.retrieved
         messages = _first_messages(state)
-        if question := TOGETHER.join(messages):
+        if question := unescaped(TOGETHER.join(messages)):
             beside[BEGUN_BEHIND] = is_reply(question, self._suite.follow_up_rules)
             beside[RECALLED] = recalls(question)
             # Only the first: what comes behind it may complain that nobody answers.
@@ -246,6 +250,8 @@ class AnswerReader:
             figures[INVITES] = asks_whether_it_helped(end) or invites_correction(end)
             if not back:
                 figures[WITH_DOCUMENTS] = bool(turn.retrieved)
+                if not failed:
+                    figures[COMPLAINED_OF] = 0.0
         if scored.findings and FAILED in figures:  # few checks bind what answers a "thanks"
             figures[CHECKS_APPLIED] = sum(map(self._checks.__contains__, scored.scorers)) / len(scored.findings)
         if turn.retrieved:

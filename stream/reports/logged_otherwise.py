@@ -101,6 +101,8 @@ def is_hidden(text: str) -> bool:
     """
     if not text or text.isspace():
         return True
+    if text[0].isalnum() and not _HIDING.match(text):
+        return False  # as nearly all are
     shown, hidings = _HIDING.subn("", text)
     return hidings > 0 and not any(map(str.isalnum, shown))
 

@@ -48,6 +48,7 @@ from turnsignal.stream.statistics.directions import (
     ANSWER_SECONDS,
     ASKS_AGAIN,
     ASKS_BACK,
+    BEGUN_COMPLAINING,
     CHECKS_APPLIED,
     CITATIONS,
     CITES_ALL,
@@ -121,6 +122,7 @@ class Quality:
         )
         self._questions, self._asked = map(self.figures.index, (QUESTIONS, FAILED))
         self._asks_back, self._only_asks = map(self.figures.index, (ASKS_BACK, ONLY_ASKS))
+        self._complaining = self.figures.index(BEGUN_COMPLAINING)
         self._free = self.figures.index(CLARIFICATION_FREE) if CLARIFICATION_FREE in self.figures else None
         ranking = next((name for name in ranked_figures(scorers) if name in scorers and name != WASTED), None)
         self._ranks = None if ranking is None else self.figures.index(ranking)
@@ -308,8 +310,11 @@ class Quality:
     def _came_of(self, went: ConversationScores) -> Opening:
         """Return what came of a conversation's first question."""
         (judged, free), (ranked, ranks) = (_sums(went, figure) for figure in (self._free, self._ranks))
+        _, complaining = _sums(went, self._complaining)
         outcome = went.outcome if went.is_readable else ""
-        return Opening(follow_ups=judged, free=free, outcome=outcome, ranked=ranked, ranks=ranks)
+        return Opening(
+            follow_ups=judged, free=free, outcome=outcome, ranked=ranked, ranks=ranks, complains=complaining > 0
+        )
 
     def _by_time(self) -> list[Release]:
         def began(release: Release) -> tuple[str, float, float, str]:

@@ -51,6 +51,7 @@ from turnsignal.stream.statistics.directions import (
     CHANGED,
     CITES_LAST,
     CITES_TOP,
+    COMPLAINED_OF,
     DOCUMENTS,
     FAILED,
     FOLLOWED,
@@ -185,6 +186,7 @@ class ReleasePair:
         known = Circumstances(
             words=words,
             expected=mine.questions.expected(theirs.questions),
+            by_complaints=mine.questions.by_complaints(theirs.questions),
             around=around,
             clarified=1.0 - free,
             cut=cut,
@@ -217,6 +219,7 @@ class ReleasePair:
             ),
             habit=habit,
             changes=changes,
+            complained_of=beside.get(COMPLAINED_OF),
         )
         self._explain(claimed, drift, text, language)
         doubt_refusals(claimed, differences, beside)
@@ -231,7 +234,8 @@ class ReleasePair:
         unranked_before = doubts.before or doubts.by_place or turned[1]
         if unranked_before and any(claimed[name].change == CHANGED for name in claimed.keys() & self._reader.ranked):
             row["unranked_before"] = unranked_before
-        row["record"] = [note for note in (*(change.note for change in changes), habit.note) if note]
+        renamed = mine.renamed_platforms(theirs)
+        row["record"] = [note for note in (*(change.note for change in changes), habit.note, renamed) if note]
         with_user = (totals.with_user / max(1, totals.outcomes.total()) for totals in (self.before, self.after))
         row["with_user"] = round(min(with_user), 6)
         row["users"] = min(len(self.before.users), len(self.after.users))  # at most as many as are told apart

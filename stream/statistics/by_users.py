@@ -31,6 +31,10 @@ _FALLS_BY, _RISES_BY = 2.0, 10.0
 #: Of answers, how many may come to be declined, or given without documents, for a good reason; of more a part broke.
 SOME_DECLINED, _SOME_WITHOUT = 0.35, 0.5
 _COMPLAINED = 0.6  #: fewer complaints for each answer that is declined: what is declined was mostly wrong before
+#: More complaints of each answer that no longer fails than of others, by which these are mostly wrong: rules read half.
+_OF_ANSWERED = 0.1
+_OF_UNDECLINED = 0.15  #: the same, of each that came to be declined: who declines at random is not to be excused
+_LIKELY, _SEEN = 0.32, 0.1  #: p of such a rise, from which on nothing is better for it, and complaints count
 _OF_DECLINED = 3.0  #: answers that cite, or conversations, for each declined one that rules know: half of them
 _WOULD_SAY = 3.0  #: answers without documents for each user who is sure not to complain more
 COMPLAINING = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned")  #: figures by which more users complain
@@ -43,12 +47,17 @@ WHEREVER = ("unanswered", NO_ANSWER, UNANSWERED_OF_ALL, FAILED)
 
 
 def weigh_users(
-    claimed: Mapping[str, Claim], deltas: Mapping[str, Difference], *, fewer_unheard: bool, asked: bool
+    claimed: Mapping[str, Claim],
+    deltas: Mapping[str, Difference],
+    complained_of: Difference | None = None,
+    *,
+    fewer_unheard: bool,
+    asked: bool,
 ) -> dict[str, Claim]:
     """Return the claims on users that do not hold, since more speaks for the opposite.
 
-    fewer_unheard: fewer conversations end without a word, or with a failing answer; asked: that answers ask in closing
-    accounts for how many leave without a word.
+    complained_of: of `COMPLAINED_OF`; fewer_unheard: fewer conversations end without a word, or with a failing answer;
+    asked: that answers ask in closing accounts for how many leave without a word.
     """
     ways = {**BY_USERS, "unanswered": RISE, FAILED: RISE}  # FAILED is evidence, and no matter of what users say
     named = [name for name in ways if name in claimed and claimed[name].change in (BETTER, WORSE, CHANGED)]
@@ -56,11 +65,19 @@ def weigh_users(
     good = [name for name in named if name not in bad]
     balance = _went_well(deltas)
     weighed: dict[str, Claim] = {}
+    why = invented(deltas, complained_of)
+    if why:
+        names = [*BY_USERS, "unanswered", NO_ANSWER, FAILED]
+        weighed |= {name: withdraw(claimed[name], why, BETTER) for name in names if name in claimed}
+    if why and complained_of is not None and complained_of.p <= _SEEN:
+        return weighed  # who is heard more does not complain more of each answer
     spoke = not asked and "silent" in good and "resolved" in deltas
     if spoke and deltas["resolved"].value >= -_CONTENT * deltas["silent"].value:
         # Who left without a word speaks now, and nobody knows who of them was content before.
         why = f"{_strongest(['silent'], deltas)}: who left without a word may complain now"
-        weighed |= {name: withdraw(claimed[name], why, WORSE) for name in BY_USERS if name in claimed}
+        weighed |= {
+            name: withdraw(weighed.get(name, claimed[name]), why, WORSE) for name in BY_USERS if name in claimed
+        }
     if good and balance >= 0:
         why = _strongest(good, deltas)
         withdrawn = [*BY_USERS, "unanswered"] if fewer_unheard else [*BY_USERS]
@@ -136,17 +153,40 @@ def fewer_complaints(deltas: Mapping[str, Difference]) -> float:
     return max(0.0, free.value) if free is not None and free.p <= PROMISE else 0.0
 
 
-def declined(deltas: Mapping[str, Difference]) -> dict[str, str]:
+def invented(deltas: Mapping[str, Difference], complained_of: Difference | None) -> str:
+    """Say that what failed before seems to be answered wrong now; "" where it does not.
+
+    Where answers that failed are mended, the others are complained of as often as before, whoever is heard now.
+    """
+    failed = deltas.get(FAILED)
+    if failed is None or complained_of is None or failed.value >= 0 or complained_of.p > _LIKELY:
+        return ""
+    if complained_of.value < _OF_ANSWERED * -failed.value:
+        return ""
+    return f"of answers that answer {complained_of.value:.2f} more are complained of: what failed may be invented now"
+
+
+def declined(deltas: Mapping[str, Difference], complained_of: Difference | None = None) -> dict[str, str]:
     """Return the figures that are not worse since what is declined was wrong before, with the reason.
 
     Who declines what nobody is content with, even before, loses those complaints; who declines at random, or says an
-    error, a few of them. So they must become fewer by most of what came to be declined, and no more may leave unheard.
+    error, a few of them. So they must become fewer by most of what came to be declined, be it of follow-ups or of the
+    answers that are left (`COMPLAINED_OF`), and no more may leave unheard.
     """
-    failed, free = deltas.get(FAILED), fewer_complaints(deltas)
-    if failed is None or not 0 < failed.value <= min(SOME_DECLINED, free / _COMPLAINED) or _leave(deltas):
+    failed, free, unanswered = deltas.get(FAILED), fewer_complaints(deltas), deltas.get("unanswered")
+    if failed is None or not 0 < failed.value <= SOME_DECLINED:
+        return {}
+    of_answers = -complained_of.value if complained_of is not None and complained_of.p <= PROMISE else 0.0
+    if failed.value > max(free / _COMPLAINED, of_answers / _OF_UNDECLINED):
+        return {}
+    # A conversation that ends with what is declined is neither resolved nor counted as one without a complaint.
+    ended = 0.0 if unanswered is None or not of_answers else max(0.0, unanswered.value)
+    by_ending = {name for name in (FREE_CONVERSATIONS, "resolved") if name in deltas and deltas[name].value >= -ended}
+    if _leave({name: delta for name, delta in deltas.items() if name not in by_ending}):
         return {}
     why = f"{free:.2f} fewer follow-ups complain, as where what was invented is declined now"
     most = {FAILED: 1.0, **dict.fromkeys(("unanswered", CITED, WITH_DOCUMENTS), _OF_DECLINED)}
+    most |= dict.fromkeys(by_ending, _OF_DECLINED)
     return {
         name: why for name, times in most.items() if name in deltas and abs(deltas[name].value) <= times * failed.value
     }

@@ -10,24 +10,25 @@ A product that breaks makes some figures rise, because they are taken over what 
 where the evidence became less, nor where many more first answers are short or the same, or the same documents come
 whatever is asked: people thank for a refusal, too, whatever its words are. Nor is anything called better beside other
 shares of platforms, or of users' languages, in which figures differ by themselves; there, the differences within these
-decide what is worse. Ranking measures on citations rise where there is less to rank: they are not called better beside
-other numbers of documents, beside more documents that nobody cites or more answers that cite all of theirs, nor where
-users say that it went worse. Where nearly all answers come to cite just the first documents, they cite by the place:
-that looks like a perfect ranking, and says nothing of what was found. How many documents an answer cites is the
-prompt's matter, and moves every one of them: beside other numbers of citations they are neither better nor worse, as
-far as the citations that came or went can account for it. So it is with answers that come in several messages, of
-which each says, cites and keeps a part: as far as those that do can account for it.
+decide what is worse, and whether fewer answers fail. Ranking measures on citations rise where there is less to rank:
+they are not called better beside other numbers of documents, beside more documents that nobody cites or more answers
+that cite all of theirs, nor where users say that it went worse. Where nearly all answers come to cite just the first
+documents, they cite by the place: that looks like a perfect ranking, and says nothing of what was found. How many
+documents an answer cites is the prompt's matter, and moves every one of them: beside other numbers of citations they
+are neither better nor worse, as far as the citations that came or went can account for it. So it is with answers that
+come in several messages, of which each says, cites and keeps a part: as far as those that do can account for it.
 
 A product that is mended makes some figures fall for the same reason: who was refused, or left without a word, is now
-heard, complaints included. Where what users say and how many say nothing point to opposite sides, either release could
-be called worse than the other. So one of both words holds, by how many more conversations went well, a silent one
-counting as half of one that did, and how many fewer answers fail: seen from the other release the same numbers are
-negative, and no order of two releases makes either worse by its users. Where fewer leave without a word, and a good
-part of those who now speak is content, complaints are not worse. Where users are only heard more, nothing that they say
-is better. Where answers begin or cease to end with a question ("did that help?", an offer), what the replies to it may
-have moved is neither (`closing_habit`). Rankings of a release that cited nothing, all that it got, or by the place, are
-no better than others. Of longer conversations more hold a bad answer: where they grew, and no answers are met worse,
-what is counted by conversation is not worse, nor better where they shrank.
+heard, complaints included. Where of the answers that answer more are complained of than before, it was not mended: what
+was declined is invented now, and nothing is better for fewer failures. Where what users say and how many say nothing
+point to opposite sides, either release could be called worse than the other. So one of both words holds, by how many
+more conversations went well, a silent one counting as half of one that did, and how many fewer answers fail: seen from
+the other release the same numbers are negative, and no order of two releases makes either worse by its users. Where
+fewer leave without a word, and a good part of those who now speak is content, complaints are not worse. Where users are
+only heard more, nothing that they say is better. Where answers begin or cease to end with a question ("did that help?",
+an offer), what the replies to it may have moved is neither (`closing_habit`). Rankings of a release that cited nothing,
+all that it got, or by the place, are no better than others. Of longer conversations more hold a bad answer: where they
+grew, and no answers are met worse, what is counted by conversation is not worse, nor better where they shrank.
 
 This is the one place that decides so, of two releases and of two sides that are compared pair by pair.
 """
@@ -116,6 +117,7 @@ def claims(
     habit: ClosingHabit | None = None,
     length: ConversationLength | None = None,
     changes: Sequence[RecordChange] = (),
+    complained_of: Difference | None = None,
 ) -> dict[str, Claim]:
     """Return what is said of each figure of a comparison.
 
@@ -124,9 +126,9 @@ def claims(
     documents there are to cite; doubts: why those say nothing; lacking: what there is no record of afterwards, so that
     nothing is known to be better, "" for nothing; unheard: after − before of `UNHEARD`; shift: how the traffic moved;
     habit: what one side may owe to asking in closing what the other does not ask; length: how many questions
-    conversations hold; changes: of what was asked and written down.
+    conversations hold; changes: of what was asked and written down; complained_of: after − before of `COMPLAINED_OF`.
     """
-    weighing = _Weighing(deltas, least_change, ranked, shift, unheard)
+    weighing = _Weighing(deltas, least_change, ranked, shift, unheard, complained_of)
     weighing.name(primary, coverages, changes, lacking, doubts.after)
     weighing.by_users(habit, length)
     weighing.by_record(changes, habit)
@@ -153,10 +155,11 @@ class _Weighing:
         ranked: Collection[str],
         shift: TrafficShift,
         unheard: Difference | None,
+        complained_of: Difference | None,
     ) -> None:
         self.claimed: dict[str, Claim] = {}
         self._deltas, self._least_change, self._ranked, self._shift = deltas, least_change, ranked, shift
-        self._unheard = unheard
+        self._unheard, self._complained_of = unheard, complained_of
         self._deciding = {name: shift.within.get(name, delta) for name, delta in deltas.items()}
         # What fails is no evidence where conversations end without an answer about as often as before.
         hidden = {FAILED} if says_nothing_of_failing(deltas) else set()
@@ -193,7 +196,9 @@ class _Weighing:
             if name in ranked:
                 why = less or unranked or why or by_other_numbers(deciding, name) or beside
             least = LEAST.get(name, least_change)
-            claim = _claim(name, deciding[name], min(1.0, 2 * adjusted[name]), least, why or self._shift.shifted)
+            # Whether an answer fails is the release's, whoever asked: within the parts that moved, fewer is better.
+            shifted = "" if name in WHEREVER and name in self._shift.within else self._shift.shifted
+            claim = _claim(name, deciding[name], min(1.0, 2 * adjusted[name]), least, why or shifted)
             if name == gone and claim.change == CHANGED and delta.value < 0:
                 claim = claim._replace(change=WORSE, why=f"nothing is left that {primary} could be told by")
             self.claimed[name] = claim
@@ -208,7 +213,7 @@ class _Weighing:
         by_length = set() if length is None else length.accounts_for(deciding, self._least_change)
         spoken = {name: deciding[name] for name in self._seen if name not in by_length}
         claimed = {name: self.claimed[name] for name in spoken}
-        self.claimed |= weigh_users(claimed, spoken, fewer_unheard=fewer_unheard, asked=asked)
+        self.claimed |= weigh_users(claimed, spoken, self._complained_of, fewer_unheard=fewer_unheard, asked=asked)
         if length is None:
             return
         for name in by_length:
@@ -267,7 +272,7 @@ class _Weighing:
             why = f"{fewer:.2f} fewer follow-ups ask again, which is answered out of documents, too"
             self._take_back(WITH_DOCUMENTS, why, WORSE)
         self._take_back(WITH_DOCUMENTS, answered_otherwise(deciding), WORSE)
-        for name, why in declined(deciding).items():
+        for name, why in declined(deciding, self._complained_of).items():
             self._take_back(name, why, WORSE)
 
     def by_parts(self) -> None:
@@ -346,7 +351,7 @@ def _beside_shift(name: str, claim: Claim, delta: Difference, shifted: str, insi
     if claim.change == WORSE and not inside and name not in WHEREVER:
         why = f"{shifted}; too few on both sides to tell the release from that"
         return claim._replace(change=CHANGED, why=why, untold=True)
-    if claim.change == WORSE:
+    if claim.change in (WORSE, BETTER):
         return claim._replace(why=f"{inside}, too; {shifted}" if inside else shifted)
     if claim.change == SAME and inside and delta.p <= PROMISE:
         return claim._replace(why=f"{inside}; {shifted}")

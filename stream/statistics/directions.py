@@ -17,6 +17,7 @@ IN_PARTS = "answers_in_parts"  #: share of answers that come in several turns, a
 QUESTIONS = "questions_per_conversation"  #: that are answered, small talk left out
 FOLLOWED = "answers_followed"  #: share of answers to questions behind which their user wrote again
 COMPLAINED = "answers_clarified"  #: share of answers to questions behind which their user asked to clarify
+COMPLAINED_OF = "answers_given_clarified"  #: the same, of answers that answer: they neither fail nor only ask back
 REFORMATTED = "answers_reformatted"  #: share of answers to questions behind which their user asked for another form
 PERSON = "answers_before_a_person"  #: share of answers to questions behind which their user asked for a person
 THANKED = "answers_thanked"  #: share of answers to questions behind which their user thanked
@@ -47,6 +48,7 @@ EXEMPTED = "exempted"  #: share of answers that the suite exempts, where it exem
 OF_THE_RECORD = (
     FOLLOWED,
     COMPLAINED,
+    COMPLAINED_OF,
     REFORMATTED,
     PERSON,
     THANKED,

@@ -14,6 +14,7 @@ from turnsignal.stream.statistics.directions import (
     FREE_CONVERSATIONS,
     RANKS,
     RISE,
+    UNANSWERED_OF_ALL,
     WITH_DOCUMENTS,
 )
 from turnsignal.stream.statistics.intervals import Difference
@@ -26,9 +27,10 @@ _OF_NEEDS = 3.0  #: answers for each question that is known by its words: most a
 _OF_RANKS = (
     1.5  #: of where what is cited stands, of which words tell more: most answers have it, and it is no yes or no
 )
+_OF_THANKS = 2.0  #: conversations that end so for each answer that is thanked for: most have two answers
 _OF_WORDS = 3.0  #: questions for each with one word: what tells a topic stands in a third of its questions
 #: figures by which users say that questions are harder to answer, and the one that tells how far each moves
-_HARDER = {name: name for name in (CLARIFICATION_FREE, FREE_CONVERSATIONS, "resolved", "abandoned")} | {
+HARDER = {name: name for name in (CLARIFICATION_FREE, FREE_CONVERSATIONS, "resolved", "abandoned")} | {
     FOLLOW_UP: CLARIFICATION_FREE,
     FOLLOW_UP_PRECISION: CLARIFICATION_FREE,
     "conversation": "resolved",
@@ -47,26 +49,29 @@ def other_questions(
     words: float,
     expected: Mapping[str, Difference],
     ranked: Collection[str],
+    thanks: Difference | None = None,
     *,
     is_hidden: bool,
 ) -> list[RecordChange]:
     """Return what moved for the sake of what is asked.
 
-    deltas: after − before of every figure; words, expected, ranked: as `Circumstances` has them; is_hidden: users'
-    messages cannot be read on one side.
+    deltas: after − before of every figure; words, expected, ranked: as `Circumstances` has them; thanks: after − before
+    of the share of answers that are thanked for; is_hidden: users' messages cannot be read on one side.
     """
     changes = (
-        _others_asked(words, is_hidden=is_hidden) or _need_others(deltas, expected),
+        _others_asked(words, thanks, is_hidden=is_hidden) or _need_others(deltas, expected),
         _ask_harder(deltas, expected),
         _search_harder(deltas, expected, ranked),
     )
     return [change for change in changes if change is not None]
 
 
-def _others_asked(words: float, *, is_hidden: bool) -> RecordChange | None:
+def _others_asked(words: float, thanks: Difference | None, *, is_hidden: bool) -> RecordChange | None:
     if words >= _AROUND and not is_hidden:
         why = f"one word came into {words:.0%} of the first questions, or went out of as many"
         most = dict.fromkeys((*BY_USERS, *BY_CONVERSATION, WITH_DOCUMENTS), 1.0)
+        # A thanks that is not read as one looks like a question that nobody answers, and nothing else does.
+        most |= dict.fromkeys(("unanswered", UNANSWERED_OF_ALL), _OF_THANKS * abs(thanks.value) if thanks else 0.0)
         return RecordChange(why, most, f"{why}: is something else written around users' messages in the log?")
     why = f"other questions are asked: one word came into {words:.0%} of the first ones, or went out of as many"
     return RecordChange(why, {WITH_DOCUMENTS: _OF_WORDS * words}) if words else None
@@ -85,7 +90,7 @@ def _need_others(deltas: Mapping[str, Difference], expected: Mapping[str, Differ
 
 def _ask_harder(deltas: Mapping[str, Difference], expected: Mapping[str, Difference]) -> RecordChange | None:
     """Tell a release that answers worse from one that is asked more of what is answered worse in both."""
-    moves = {name: expected[like] for name, like in _HARDER.items() if like in expected}
+    moves = {name: expected[like] for name, like in HARDER.items() if like in expected}
     surest = min(moves.values(), key=lambda move: move.p, default=None)
     if surest is None or surest.p * len(_TOLD_BY) > PROMISE:  # each of them may have moved by chance
         return None

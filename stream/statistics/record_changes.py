@@ -58,7 +58,7 @@ from turnsignal.stream.statistics.directions import (
 from turnsignal.stream.statistics.intervals import Difference
 from turnsignal.stream.statistics.other_ids import Replaced, other_ids
 from turnsignal.stream.statistics.other_order import by_ids, put_last
-from turnsignal.stream.statistics.other_questions import other_questions
+from turnsignal.stream.statistics.other_questions import HARDER, other_questions
 from turnsignal.stream.statistics.promise import moved
 from turnsignal.stream.statistics.rankings import share_gone
 from turnsignal.stream.statistics.record_change import SURE, RecordChange, more, note_of
@@ -87,6 +87,8 @@ _READ_MORE = 0.5  #: by which complaints are read more often than other messages
 _OF_SPLITS = 10.0  #: conversations that are parts for each that begins with a thanks: most parts begin with a question
 _OF_THANKS = 3.0  #: answers for each message behind one of them
 _OF_MOODS = 1.5  #: follow-ups that complain for each conversation that begins so: there are more ways to say it later
+_OF_THOSE = 1.5  #: times as far as who begins so tells at most: of others in that mood, it shows only later
+_OF_RECOGNISED = 2.0  #: times as far as of all that is read: of about half of that rules know what it says
 _OF_INVITED = 1.5  #: follow-ups, or conversations, for each that no longer ends without a word: some bring several
 _ONLY_REPLIES = 0.6  #: conversations in which nothing else follows, for each answer that asks something back
 _READ_AS_GOOD = 0.1  #: by which a reply to that is read as better than others that do not complain
@@ -103,16 +105,18 @@ class Circumstances(NamedTuple):
     """What is known of two sides beside their figures.
 
     words: how far the share of first questions with a word moved most; expected: how far figures move by the words of
-    first questions alone; around: by how much more of the first answers begin or end with one sentence, and which;
-    clarified: share of follow-ups that ask to clarify, of the side with more; cut: by how much more of the first
-    answers are cut off at one length; ranked: figures that depend on the order of documents; unthanked: hardly
-    anybody thanks on one of both sides; length: how many times as long first answers are; replaced: documents
-    of before in whose place others come; replies: bare ones to whether it helped, per conversation, of the side that
-    asks that more; thinning: how many times as many answers had a message behind them before.
+    first questions alone; by_complaints: the same by how many of those complain; around: by how much more of the first
+    answers begin or end with one sentence, and which; clarified: share of follow-ups that ask to clarify, of the side
+    with more; cut: by how much more of the first answers are cut off at one length; ranked: figures that depend on the
+    order of documents; unthanked: hardly anybody thanks on one of both sides; length: how many times as long first
+    answers are; replaced: documents of before in whose place others come; replies: bare ones to whether it helped, per
+    conversation, of the side that asks that more; thinning: how many times as many answers had a message behind them
+    before.
     """
 
     words: float = 0.0
     expected: Mapping[str, Difference] = {}
+    by_complaints: Mapping[str, Difference] = {}
     around: tuple[float, str] = 0.0, ""
     clarified: float = 0.0
     cut: float = 0.0
@@ -151,7 +155,9 @@ def record_changes(
         _resumed(beside, known.clarified),
         _unthanked(deltas, beside, known.clarified, known.length) if known.unthanked and apart is None else None,
         _unlogged(deltas, beside),
-        *other_questions(deltas, known.words, known.expected, known.ranked, is_hidden=unread is not None),
+        *other_questions(
+            deltas, known.words, known.expected, known.ranked, beside.get(THANKED), is_hidden=unread is not None
+        ),
         _around(deltas, *known.around),
         _asks_back(deltas, beside, known.clarified),
         _says_more(deltas, beside, known.length),
@@ -160,7 +166,7 @@ def record_changes(
         _asks_for_form(beside),
         _asks_for_a_person(beside),
         _recalled(beside),
-        _begun_complaining(beside),
+        _begun_complaining(beside, known.by_complaints),
         _invited(deltas, beside, known.replies),
         other_ids(deltas, known.replaced),
         *(_out_of_no_documents(name, what, beside) for name, what in _OUT_OF_NONE.items()),
@@ -207,6 +213,7 @@ def _in_a_row(deltas: Mapping[str, Difference]) -> RecordChange | None:
     ask = "do they come in several messages now (of one turn_id the first counts), or are messages of users missing?"
     note = note_of(parts, f"{why}, by {abs(parts.value):.0%} of answers: {ask}") if parts.value > 0 else ""
     most = {**dict.fromkeys((*_HEARD, FAILED), _OF_EACH * abs(parts.value)), CITED: _OF_PARTS * abs(parts.value)}
+    most["unanswered"] = _OF_EACH * abs(deltas[FAILED].value) if FAILED in deltas else 0.0  # of no message that waits
     return RecordChange(why, most, note)
 
 
@@ -236,7 +243,10 @@ def _apart(beside: Mapping[str, Difference]) -> RecordChange | None:
         else "was one logged as several?"
     )
     note = note_of(behind, f"{why}, {abs(behind.value):.0%} of them: {ask}")
-    return RecordChange(why, dict.fromkeys(BY_CONVERSATION, _OF_SPLITS * abs(behind.value)), note)
+    most = dict.fromkeys(BY_CONVERSATION, _OF_SPLITS * abs(behind.value))
+    # Where a part begins with a thanks, nobody need answer that; of the others it says nothing.
+    most |= dict.fromkeys(_UNANSWERED, _OF_EACH * abs(behind.value))
+    return RecordChange(why, most, note)
 
 
 def _again(beside: Mapping[str, Difference]) -> RecordChange | None:
@@ -335,6 +345,7 @@ def _resumed(beside: Mapping[str, Difference], clarified: float) -> RecordChange
     why = f"{by:.0%} {more(later)} questions come when their conversation had been idle"
     read = dict.fromkeys((FOLLOW_UP, FOLLOW_UP_PRECISION), _OF_REPLIES * by * (clarified + _READ_AS_GOOD))
     most = {**dict.fromkeys(BY_CONVERSATION, 1.0), **read, CLARIFICATION_FREE: _OF_REPLIES * by * clarified}
+    most |= dict.fromkeys(_UNANSWERED, by)  # as many have something behind a message that nobody answered
     most[WITH_DOCUMENTS] = _OF_REPLIES * by  # who replies to "did it work out?" of the day after needs none
     note = note_of(later, f"{why}: does a user's thread count as one conversation?")
     return RecordChange(why, most, note, by_chance=True)
@@ -506,17 +517,27 @@ def _recalled(beside: Mapping[str, Difference]) -> RecordChange | None:
     return RecordChange(why, dict.fromkeys(of_users, -_OF_RECALLS * by), note_of(came_back, why), (WORSE,))
 
 
-def _begun_complaining(beside: Mapping[str, Difference]) -> RecordChange | None:
-    """Tell users who complain of answers from those who complain of the world, or swear: these do so at once, too."""
+def _begun_complaining(
+    beside: Mapping[str, Difference], by_complaints: Mapping[str, Difference]
+) -> RecordChange | None:
+    """Tell users who complain of answers from those who complain of the world, or swear: these do so at once, too.
+
+    By how much, users of each release tell: as far as who begins so goes on so. Where that is merely how a topic is
+    asked about ("it does not connect"), it accounts for no complaints of answers.
+    """
     complaining = _change_of(BEGUN_COMPLAINING, beside)
     if complaining is None:
         return None
     by = abs(complaining.value)
     why = f"{by:.0%} {more(complaining)} conversations begin with a complaint or a swear word, before any answer"
-    most = _of_users(_OF_MOODS * by, _OF_EACH * by)
+    most = {}
+    for name, bound in _of_users(_OF_MOODS * by, _OF_EACH * by).items():
+        if (move := by_complaints.get(HARDER.get(name, name))) is not None:
+            times = _OF_THOSE * (_OF_RECOGNISED if name in (FOLLOW_UP, FOLLOW_UP_PRECISION) else 1.0)
+            most[name] = min(bound, times * max(abs(move.low), abs(move.high)))
     ask = "is something wrong outside the answers?" if complaining.value > 0 else "was something wrong before?"
     withdrawn = (WORSE,) if complaining.value > 0 else (BETTER,)
-    return RecordChange(why, most, note_of(complaining, f"{why}: {ask}"), withdrawn)
+    return RecordChange(why, most, note_of(complaining, f"{why}: {ask}"), withdrawn, by_chance=True)
 
 
 def _invited(deltas: Mapping[str, Difference], beside: Mapping[str, Difference], replies: float) -> RecordChange | None:

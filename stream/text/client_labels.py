@@ -85,7 +85,8 @@ def _without_one(text: str, other: str) -> tuple[str, str] | None:
 
 def _is_bare(text: str) -> bool:
     """Say whether a message cannot begin with a label."""
-    return text[:1].isalpha() and not any(mark in text[:40] for mark in ":|") and "\n" not in text
+    head = text[:40]
+    return head[:1].isalpha() and ":" not in head and "|" not in head and "\n" not in text
 
 
 def _end_of_value(text: str, start: int) -> int:

@@ -25,6 +25,33 @@ def test_a_rising_share_of_short_answers_is_seen() -> None:
     assert change.p < 1e-6
 
 
+def on(**platforms: int) -> FirstAnswers:
+    found = FirstAnswers()
+    for name, n in platforms.items():
+        found.merge(answers(0, n, "" if name == "untold" else name))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_renamed"),
+    [
+        ({"web": 120, "app": 80}, {"chat_web": 115, "chat_app": 85}, True),
+        ({"web": 120, "app": 80}, {"untold": 200}, True),
+        ({"untold": 200}, {"web": 120, "app": 80}, True),
+        ({"web": 120, "app": 80}, {"chat_web": 180, "chat_app": 20}, False),  # other shares
+        ({"web": 120, "app": 80}, {"chat_web": 120, "app": 80}, False),  # one is called as before
+        ({"web": 200}, {"whatsapp": 200}, False),  # they may all have moved
+    ],
+)
+def test_platforms_that_are_named_otherwise_are_no_traffic_that_moved(
+    before: dict[str, int], after: dict[str, int], *, is_renamed: bool
+) -> None:
+    was, became = on(**before), on(**after)
+    assert bool(became.renamed_platforms(was)) is is_renamed
+    assert bool(became.shifted(was)) is not is_renamed
+    assert was.renamed_platforms(was) == was.shifted(was) == FirstAnswers().renamed_platforms(was) == ""
+
+
 def test_a_text_that_many_get_is_named() -> None:
     same = answers(60, 140).same(answers(0, 200))
     assert same is not None

@@ -44,6 +44,33 @@ def test_a_release_that_answers_the_same_questions_worse_is_asked_nothing_else()
     assert abs(moves["ranks"].value) < 0.03
 
 
+def complaining(seed: int, share: float, complaints: tuple[float, float]) -> FirstQuestions:
+    """Return 300 questions, some of which complain; complaints: how likely each follow-up is one, behind both kinds."""
+    draw, asked = random.Random(seed), FirstQuestions()
+    for _ in range(300):
+        complains = draw.random() < share
+        free = sum(draw.random() >= complaints[complains] for _ in range(2))
+        outcome = "resolved" if free == 2 else "abandoned"
+        asked.add(Opening(words_asked("it is down"), None, False, 2.0, float(free), outcome, complains=complains))
+    return asked
+
+
+def test_who_begins_with_a_complaint_and_goes_on_so_accounts_for_more_of_them() -> None:
+    moves = complaining(1, 0.5, (0.1, 0.5)).by_complaints(complaining(2, 0.1, (0.1, 0.5)))
+    assert moves["clarification_free"].value == pytest.approx(-0.16, abs=0.04)
+    assert moves["abandoned"].value == pytest.approx(0.4 * (0.81 - 0.25), abs=0.06)
+    assert moves["clarification_free"].p < 0.001
+
+
+def test_a_topic_asked_about_in_words_of_a_complaint_that_is_answered_as_well_accounts_for_none() -> None:
+    moves = complaining(1, 0.5, (0.3, 0.3)).by_complaints(complaining(2, 0.1, (0.1, 0.1)))
+    assert moves["clarification_free"].low <= 0.0 <= moves["clarification_free"].high
+    assert abs(moves["clarification_free"].low) < 0.05, "a release that is worse for all of them is so by no mood"
+    assert FirstQuestions().by_complaints(complaining(1, 0.5, (0.1, 0.5))) == {}
+    nobody = complaining(1, 0.0, (0.1, 0.1))
+    assert {move.value for move in nobody.by_complaints(nobody).values()} == {0.0}
+
+
 def around_of(question: str, other: str) -> bytes:
     return words_around(question, without_labels(question, other)[0])
 

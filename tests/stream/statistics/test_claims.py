@@ -472,6 +472,18 @@ def test_beside_traffic_that_moved_a_figure_of_no_part_is_changed_unless_nobody_
     assert found["resolved"].why == "within languages, too; 60% write Swedish"
 
 
+def test_beside_traffic_that_moved_fewer_failures_are_better_within_its_parts_and_nothing_else_is() -> None:
+    deltas = {"resolved": RISE, "unanswered": FALL, "failed": FALL}
+    moved = TrafficShift("25% are on whatsapp", "platforms", {"resolved": RISE, "failed": FALL})
+    found = claims(deltas, {}, "resolved", 0.01, RANKED, shift=moved)
+    assert {name: claim.change for name, claim in found.items()} == {
+        "resolved": "changed",
+        "unanswered": "changed",
+        "failed": "better",
+    }
+    assert found["failed"].why == "within platforms, too; 25% are on whatsapp"
+
+
 def test_answers_in_another_language_than_those_who_came_are_changed_where_the_old_languages_tell_nothing() -> None:
     same, fell = delta(0.0, 1.0), delta(-0.2, 1e-9)
     shift = TrafficShift("60% write Swedish", "languages")
@@ -511,6 +523,33 @@ def test_a_mended_release_is_better_by_what_it_answers_and_not_worse_by_whom_it_
     found = claims(MENDED, {}, "clarification_free", 0.01, (), unheard=delta(-0.59, SURE))
     assert found["silent"].why == "not called worse: unanswered fell by 0.66"
     assert found["abandoned"].why == "not called worse: failed fell by 0.48"
+
+
+GUESSING = sure(failed=-0.2, unanswered=-0.25, no_answer=-0.02, resolved=0.05, abandoned=0.07, clarification_free=-0.05)
+
+
+@pytest.mark.parametrize(
+    ("complained_of", "words"),
+    [
+        (delta(0.0, 1.0), {"failed": "better", "unanswered": "better", "abandoned": "changed"}),
+        (delta(0.015, 0.05), {"failed": "better", "unanswered": "better", "abandoned": "changed"}),  # few of them
+        (delta(0.05, 0.4), {"failed": "better", "unanswered": "better", "abandoned": "changed"}),  # by chance
+        (delta(0.05, 0.2), {"failed": "changed", "unanswered": "changed", "abandoned": "changed"}),
+        (delta(0.05, 0.01), {"failed": "changed", "unanswered": "changed", "abandoned": "worse"}),
+        (delta(-0.05, 0.01), {"failed": "better", "unanswered": "better", "abandoned": "changed"}),
+    ],
+)
+def test_a_release_that_guesses_what_the_one_before_declined_is_no_mended_one(
+    complained_of: Difference, words: dict[str, str]
+) -> None:
+    """Whoever is answered again complains as often as others: of a mended release no more of each answer."""
+    found = claims(GUESSING, {}, "clarification_free", 0.01, (), complained_of=complained_of)
+    assert {name: found[name].change for name in words} == words
+    assert found["no_answer"].change == words["failed"]
+    worse = words["abandoned"] == "worse"
+    assert (found["clarification_free"].change == "worse") is worse
+    if worse:
+        assert "of answers that answer 0.05 more are complained of" in found["failed"].why
 
 
 def test_users_who_stay_are_not_held_against_a_release_whatever_they_say() -> None:

@@ -25,10 +25,11 @@ def verdicts(
     length: float = 1.0,
     unthanked: bool = False,
     thinning: float = 1.0,
+    by_complaints: dict[str, Difference] | None = None,
     **beside: Difference,
 ) -> dict[str, str]:
     ranked = "nDCG@5", "nDCG(order=retrieval)@5"
-    known = Circumstances(words, expected or {}, (around, "hello!"), clarified=0.2, ranked=ranked)._replace(
+    known = Circumstances(words, expected or {}, by_complaints or {}, (around, "hello!"), 0.2, ranked=ranked)._replace(
         length=length, unthanked=unthanked, thinning=thinning
     )
     changes = record_changes(deltas, beside, known)
@@ -172,18 +173,32 @@ def test_a_log_that_leaves_thanks_out_leaves_the_other_messages_in() -> None:
 
 def test_where_more_conversations_begin_with_a_complaint_as_many_later_ones_are_not_the_answers() -> None:
     deltas = {"clarification_free": delta(-0.2), "abandoned": delta(0.1), "cited": delta(-0.2)}
-    worldly = verdicts(deltas, begun_with_complaint=delta(0.2))
+    moods = dict.fromkeys(("clarification_free", "resolved", "abandoned"), delta(-0.1))
+    worldly = verdicts(deltas, by_complaints=moods, begun_with_complaint=delta(0.2))
     assert worldly == {"clarification_free": "changed", "abandoned": "changed", "cited": "worse"}
-    unanswered = verdicts({"unanswered": delta(0.3), "resolved": delta(-0.1)}, begun_with_complaint=delta(0.2))
+    unanswered = verdicts(
+        {"unanswered": delta(0.3), "resolved": delta(-0.1)}, by_complaints=moods, begun_with_complaint=delta(0.2)
+    )
     assert unanswered == {"unanswered": "worse", "resolved": "changed"}, "no mood leaves a message without an answer"
-    much_worse = verdicts({"clarification_free": delta(-0.5)}, begun_with_complaint=delta(0.2))
+    much_worse = verdicts({"clarification_free": delta(-0.5)}, by_complaints=moods, begun_with_complaint=delta(0.2))
     assert much_worse == {"clarification_free": "worse"}, "too many"
-    assert verdicts({"clarification_free": delta(0.2)}, begun_with_complaint=delta(0.2)) == {
+    assert verdicts({"clarification_free": delta(0.2)}, by_complaints=moods, begun_with_complaint=delta(0.2)) == {
         "clarification_free": "better"
     }
-    assert verdicts({"clarification_free": delta(0.2)}, begun_with_complaint=delta(-0.2)) == {
+    assert verdicts({"clarification_free": delta(0.2)}, by_complaints=moods, begun_with_complaint=delta(-0.2)) == {
         "clarification_free": "changed"
     }
+
+
+def test_a_topic_that_is_asked_about_in_words_of_a_complaint_accounts_for_no_complaints_of_answers() -> None:
+    deltas = {"clarification_free": delta(-0.2), "follow_up": delta(-0.3)}
+    for by, verdict in ((0.0, "worse"), (-0.06, "changed")):
+        move = Difference(by, by - 0.04, by + 0.04, 100, 0.01)
+        topic = verdicts(deltas, by_complaints={"clarification_free": move}, begun_with_complaint=delta(0.25))
+        assert set(topic.values()) == {verdict}
+    (change,) = record_changes(deltas, {"begun_with_complaint": delta(0.25)}, Circumstances())
+    assert change.note.startswith("25% more conversations begin with a complaint"), "it is said all the same"
+    assert change.most == {}
 
 
 def test_where_users_come_back_to_what_was_answered_nothing_is_better() -> None:
@@ -403,6 +418,34 @@ def test_messages_with_a_conversation_each_are_no_users_who_leave() -> None:
     assert said == {"silent": "changed", "resolved": "changed", "clarification_free": "worse"}
     assert verdicts(deltas, begun_with_thanks=delta(0.02))["silent"] == "worse", "so few parts do not explain as much"
     assert verdicts({"silent": delta(0.13)}, begun_with_thanks=delta(0.03))["silent"] == "changed"
+
+
+@pytest.mark.parametrize(
+    ("beside", "silent"),
+    [
+        ({"answers_in_parts": delta(-0.5)}, "changed"),
+        ({"begun_with_thanks": delta(0.1)}, "changed"),
+        ({"resumed": delta(0.2)}, "changed"),
+    ],
+    ids=["parts", "split", "threads"],
+)
+def test_how_messages_are_dealt_to_conversations_leaves_no_question_without_an_answer(
+    beside: dict[str, Difference], silent: str
+) -> None:
+    deltas = {"unanswered": delta(0.4), "silent": delta(0.4), "resolved": delta(-0.3)}
+    if "answers_in_parts" in beside:
+        deltas, beside = deltas | beside, {}
+    said = verdicts(deltas, **beside)
+    assert (said["unanswered"], said["silent"]) == ("worse", silent)
+
+
+@pytest.mark.parametrize(("thanks", "verdict"), [(-0.2, "changed"), (-0.05, "worse"), (None, "worse")])
+def test_a_thanks_within_what_a_client_writes_looks_like_a_question_without_an_answer_and_nothing_else_does(
+    thanks: float | None, verdict: str
+) -> None:
+    beside = {} if thanks is None else {"answers_thanked": delta(thanks)}
+    said = verdicts({"unanswered": delta(0.3), "clarification_free": delta(-0.3)}, 0.95, **beside)
+    assert (said["unanswered"], said["clarification_free"]) == (verdict, "changed")
 
 
 def test_what_is_written_around_users_messages_makes_no_release_worse_and_is_said() -> None:
