@@ -457,13 +457,16 @@ def _thinned(
 
     Who asks a long answer to be made shorter goes on from it, and so does who asks what a vague one leaves open. It
     accounts for as much as the same complaints make of so many messages: that they are not shown to be more does not
-    say that they are no more. What is scored of them may be any part, as where thanks alone fail to come.
+    say that they are no more. What is scored of them may be any part, as where thanks alone fail to come. Whoever has
+    less to ask thanks as before: where fewer do, users leave.
     """
     free, complained, followed = deltas.get(CLARIFICATION_FREE), beside.get(COMPLAINED), beside.get(FOLLOWED)
     if free is None or complained is None or followed is None:
         return None
     way, fewer = (RISE, "fewer") if free.value > 0 else (FALL, "more")
     if moved(complained, -way, 0.0) or not moved(followed, way, 0.0):
+        return None
+    if way == FALL and THANKED in beside and moved(beside[THANKED], FALL, LEAST[THANKED]):
         return None
     why = (
         f"{more(followed)} answers have a message behind them, by {abs(followed.value):.0%}, and no {fewer} a complaint"

@@ -150,6 +150,12 @@ def test_as_many_complaints_among_more_messages_are_not_fewer_nor_more_among_few
     assert found == {"clarification_free": verdict}
 
 
+@pytest.mark.parametrize(("thanks", "verdict"), [(-0.05, "worse"), (-0.02, "changed"), (0.05, "changed")])
+def test_who_leaves_without_a_thanks_has_no_less_to_ask(thanks: float, verdict: str) -> None:
+    beside = {"answers_clarified": delta(0.0, 0.9), "answers_followed": delta(-0.2), "answers_thanked": delta(thanks)}
+    assert verdicts({"clarification_free": delta(-0.1)}, thinning=2.0, **beside) == {"clarification_free": verdict}
+
+
 def test_a_log_that_leaves_out_thanks_makes_no_follow_up_worse() -> None:
     deltas = {"clarification_free": delta(-0.1), "follow_up": delta(-0.5)}
     beside = {"answers_clarified": delta(0.0, 0.9), "answers_followed": delta(-0.2)}
