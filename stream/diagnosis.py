@@ -151,6 +151,34 @@ DIAGNOSES = MappingProxyType(
 )
 
 
+#: Of what became worse among what is watched: relevancy, follow-ups, instructions. All that is known of the others is
+#: that nothing called them worse: they may be as bad as before, or answers that fail cite nothing that could be ranked.
+_DECLINES = {
+    "hhh": "None of relevancy, follow-ups and instructions had become worse.",
+    "lhh": "What answers cite stands lower in their rankings, nothing else became worse; work on retrieval.",
+    "hlh": (
+        "Users have to ask again more often, no ranking or instruction that is watched became worse; look for errors "
+        "and refusals among the answers first, then work on generation."
+    ),
+    "hhl": "Instructions are kept less, rankings and follow-ups did not become worse; work on the prompt.",
+    "llh": "Rankings became worse and users have to ask again more often; work on retrieval first.",
+    "lhl": "Rankings became worse and instructions are kept less; work on retrieval, then the prompt.",
+    "hll": (
+        "Users have to ask again more often and instructions are kept less, no ranking that is watched became worse; "
+        "look for errors and refusals among the answers first, then work on generation and the prompt."
+    ),
+    "lll": (
+        "Rankings, answers and format became worse at once; look for errors and refusals among the answers first, then "
+        "work on retrieval, the rest builds on it."
+    ),
+}
+
+
+def describe_decline(relevancy: bool, follow_ups: bool, instructions: bool) -> str:
+    """Say where to work when some of the three became worse, and no more of the others than that they did not."""
+    return _DECLINES["".join("l" if worse else "h" for worse in (relevancy, follow_ups, instructions))]
+
+
 def diagnose(relevancy: Level, follow_ups: Level, instructions: Level) -> Diagnosis:
     """Look the combination up.
 

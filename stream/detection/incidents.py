@@ -16,7 +16,7 @@ import msgspec
 from turnsignal.stream.detection.detector import LOWER, PAGE, TICKET, VERSION, Alarm, AlarmChange, Detector, Paging
 from turnsignal.stream.detection.policy import AlertPolicy, leaning_of, meaning_of
 from turnsignal.stream.detection.wording import describe_incident
-from turnsignal.stream.diagnosis import Level, diagnose
+from turnsignal.stream.diagnosis import Level, describe_decline, diagnose
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.records.decisions import ACCEPT, REBASE, Decision
@@ -44,7 +44,7 @@ MAX_CHANGES = 100  #: that an incident keeps; scorers' names come from a topic
 _REMEMBERED = 1_000  # scorers
 
 QUALITIES = ("relevancy", "follow_up", "instructions")  #: of the diagnosis, in its order
-_HEALTHY = diagnose(Level.HIGH, Level.HIGH, Level.HIGH)
+_BEFORE = DiagnosisRow(diagnose(Level.HIGH, Level.HIGH, Level.HIGH).row, describe_decline(False, False, False))
 
 SeriesKey = tuple[str, int, str]  #: assistant, lane, scorer
 
@@ -183,7 +183,7 @@ class Incidents:
             tier=PAGE if any(change.tier == PAGE for change in changes) else incident.tier,
             since=since,
             changes=changes,
-            before=DiagnosisRow(_HEALTHY.row, _HEALTHY.sentence) if after else None,
+            before=_BEFORE if after else None,
             after=after,
             instruction=worst[0].scorer if worst else None,
             ranks=worst_ranks(changes),
@@ -203,13 +203,16 @@ class Incidents:
 
 
 def diagnosis_of(changes: Iterable[ScorerChange]) -> DiagnosisRow | None:
-    """Diagnose with every quality that became worse as low and the others as high; None where none became worse."""
+    """Diagnose with every quality that became worse as low and the others as high; None where none became worse.
+
+    The sentence says no more of the others than that they did not become worse: an incident knows changes, not levels.
+    """
     worse = {change.quality for change in changes if change.meaning == WORSE}
     if worse.isdisjoint(QUALITIES):
         return None
-    relevancy, follow_ups, instructions = (Level.LOW if name in worse else Level.HIGH for name in QUALITIES)
-    diagnosis = diagnose(relevancy, follow_ups, instructions)
-    return DiagnosisRow(diagnosis.row, diagnosis.sentence)
+    relevancy, follow_ups, instructions = (name in worse for name in QUALITIES)
+    levels = [Level.LOW if is_worse else Level.HIGH for is_worse in (relevancy, follow_ups, instructions)]
+    return DiagnosisRow(diagnose(*levels).row, describe_decline(relevancy, follow_ups, instructions))
 
 
 def worst_ranks(changes: Iterable[ScorerChange]) -> str | None:

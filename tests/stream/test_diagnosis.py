@@ -2,7 +2,7 @@ from itertools import product
 
 import pytest
 
-from turnsignal.stream.diagnosis import DIAGNOSES, Diagnosis, Level, WorkOn, diagnose, level
+from turnsignal.stream.diagnosis import DIAGNOSES, Diagnosis, Level, WorkOn, describe_decline, diagnose, level
 
 HIGH, LOW, UNKNOWN = Level.HIGH, Level.LOW, Level.UNKNOWN
 
@@ -60,3 +60,12 @@ def test_a_level_is_high_from_the_threshold_on() -> None:
 def test_what_was_not_scored_is_unknown_and_never_low() -> None:
     assert level(None, 0.8) is UNKNOWN
     assert level(float("nan"), 0.8) is UNKNOWN
+
+
+@pytest.mark.parametrize("worse", list(product([False, True], repeat=3)))
+def test_a_decline_says_of_what_did_not_decline_only_that_it_did_not(worse: tuple[bool, bool, bool]) -> None:
+    """Answers that fail cite nothing, and no ranking falls: "retrieval is good" would send people the wrong way."""
+    said = describe_decline(*worse)
+    assert "good" not in said
+    assert "content" not in said
+    assert worse[0] or ("errors and refusals" in said) is worse[1]

@@ -50,6 +50,9 @@ def test_scorers_that_moved_together_are_one_incident_and_the_worst_of_them_says
     }
     assert 0 < incident.opened - (START + 4.5 * DAY) < 0.5 * DAY
     assert found.rows == len(drop())
+    assert incident.after is not None
+    assert incident.after.sentence in "\n".join(incident.text)
+    assert incident.after.sentence.startswith("What answers cite stands lower in their rankings, nothing else became")
 
 
 def test_it_is_told_since_when_from_what_to_what_and_with_which_promise() -> None:
