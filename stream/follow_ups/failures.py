@@ -24,7 +24,7 @@ from turnsignal.stream.follow_ups.addenda import divided, unwrapped, without_foo
 from turnsignal.stream.text.exemptions import Exemptions
 from turnsignal.stream.text.patterns import Patterns, encode, options
 
-VERSION = 15  #: raised when another answer counts as a failure, or as a question; part of the suite's fingerprint
+VERSION = 16  #: raised when another answer counts as a failure, or as a question; part of the suite's fingerprint
 
 #: what an answer that is none may be, for whoever reads that it failed
 MEANING = 'empty, an error, a refusal, handed on, or no more than "OK"'

@@ -47,7 +47,7 @@ _ADDING = ("and", "also")  #: words before a question that is asked beside the o
 _FEW_BEHIND = 3  #: words with a swear word, of which the others say too little
 _FEW = 4  #: words of a message that may ask the prompt again though most are misspelt
 
-VERSION = 33  #: raised when a rule changes what it says; part of the suite's fingerprint
+VERSION = 34  #: raised when a rule changes what it says; part of the suite's fingerprint
 ASKS_FOR_A_PERSON = "The user asks for a person."  #: what the row says by which that is read
 
 
