@@ -343,7 +343,9 @@ def _leads_over(sentence: str) -> bool:
 class _Sentence(NamedTuple):
     """A sentence beside others: the kind of failure that it tells of, and whether it helps, clearly or perhaps.
 
-    limits: whether its failure only limits what stands before it; answers: whether a sentence before a limit answers.
+    limits: whether its failure only limits what stands before it; answers: whether a sentence before a limit answers;
+    specific: whether it helps, and could not have been written before anybody read the question; exact: whether it has
+    a figure; unanswered: whether its failure is that somebody will answer later, or nobody.
     """
 
     failure: int | None
@@ -351,6 +353,9 @@ class _Sentence(NamedTuple):
     clearly: bool
     limits: bool = False
     answers: bool = False
+    specific: bool = False
+    exact: bool = False
+    unanswered: bool = False
 
 
 def _fails(opening: str, closing: str, *, polite: bool, unread: bool) -> bool:
@@ -372,9 +377,13 @@ def _fails(opening: str, closing: str, *, polite: bool, unread: bool) -> bool:
         sentence.limits for sentence in behind if sentence.failure is not None
     ):
         return False
+    if polite:
+        unanswered = any(sentence.unanswered for sentence in behind)
+        helped = any(one.clearly or (one.specific and (one.exact or not unanswered)) for one in before)
+    else:
+        helped = any(sentence.clearly or sentence.helps for sentence in before)
     return not (
-        any(sentence.clearly or (sentence.helps and not polite) for sentence in before)
-        or any(sentence.clearly or (sentence.helps and not hard) for sentence in behind)
+        helped or any(one.clearly or (one.helps and not hard and not (polite and one.unanswered)) for one in behind)
     )
 
 
@@ -394,18 +403,20 @@ def _sentence(text: str) -> _Sentence:
     if failure is None:
         helps, clearly = _helps(text)
         clearly = clearly or (helps and _CONTRAST.match(text) is not None)
-        return _Sentence(None, helps, clearly, answers=helps or not _only_opens(text))
+        specific = helps and not _table("beside", "boilerplate").match(encode(text))
+        answers, exact = helps or not _only_opens(text), any(map(str.isdigit, text))
+        return _Sentence(None, helps, clearly, answers=answers, specific=specific, exact=exact)
     if _is_explained(text):
         return _Sentence(None, helps=False, clearly=False)
     clauses = _CLAUSE.split(text)
     if _CONCESSION.match(text):
         clauses = [part for clause in clauses for part in clause.split(", ", 1)]
     failures = [_failure(clause) for clause in clauses]
-    limits = bool(_table("beside", "caveat").match(encode(text)))
+    limits, unanswered = (bool(_table("beside", name).match(encode(text))) for name in ("caveat", "unanswered"))
     if any(map(_makes_up, _parts(text))):
-        return _Sentence(failure, helps=True, clearly=failure == _SOFT, limits=limits)
+        return _Sentence(failure, helps=True, clearly=failure == _SOFT, limits=limits, unanswered=unanswered)
     if failures.count(None) == len(clauses):
-        return _Sentence(failure, helps=False, clearly=False, limits=limits)
+        return _Sentence(failure, helps=False, clearly=False, limits=limits, unanswered=unanswered)
     first = failures.index(next(failed for failed in failures if failed is not None))
     helps = any(
         failed is None
@@ -413,7 +424,7 @@ def _sentence(text: str) -> _Sentence:
         and _helps(_CONTRAST.sub("", clause, count=1))[0]
         for at, (clause, failed) in enumerate(zip(clauses, failures, strict=True))
     )
-    return _Sentence(failure, helps, helps, limits)
+    return _Sentence(failure, helps, helps, limits, unanswered=unanswered)
 
 
 def _only_opens(text: str) -> bool:
