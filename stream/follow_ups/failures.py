@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import NamedTuple
 
 import re2
@@ -364,7 +365,7 @@ def _fails(opening: str, closing: str, *, polite: bool, unread: bool) -> bool:
     polite: whether it begins with thanks; unread: whether it has a middle that is in neither opening nor closing.
     """
     texts = [opening, closing] if unread else [opening + closing]
-    sentences = [_sentence(sentence) for text in texts for sentence in _sentences(text)]
+    sentences = [sentence for text in texts for sentence in _read_all(_sentences(text))]
     kinds = (_HARD,) if polite and unread else (_HARD, _SOFT)
     first = next((at for at, sentence in enumerate(sentences) if sentence.failure in kinds), None)
     if first is None:
@@ -425,6 +426,16 @@ def _sentence(text: str) -> _Sentence:
         for at, (clause, failed) in enumerate(zip(clauses, failures, strict=True))
     )
     return _Sentence(failure, helps, helps, limits, unanswered=unanswered)
+
+
+def _read_all(texts: Sequence[str]) -> list[_Sentence]:
+    """Read sentences one by one; what a colon leads over to is read with what stands before it where neither fails."""
+    read = [_sentence(text) for text in texts]
+    for at, (text, following) in enumerate(pairwise(texts), 1):
+        leads = text.endswith(":") and not following.endswith("?") and read[at - 1].failure is read[at].failure is None
+        if leads and not read[at].helps:
+            read[at] = _sentence(f"{text} {following}")
+    return read
 
 
 def _only_opens(text: str) -> bool:

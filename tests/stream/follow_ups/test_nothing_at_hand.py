@@ -324,3 +324,10 @@ def test_thanks_before_an_answer_do_not_make_it_an_automatic_reply(answer: str) 
 )
 def test_an_automatic_reply_is_no_answer(answer: str) -> None:
     assert FAILURES.is_failing(answer)
+
+
+def test_what_a_colon_leads_over_to_helps_with_what_stands_before_it() -> None:
+    told = "Nachzahlungen können Sie in bis zu sechs Raten zahlen: im Portal unter Rechnung, Raten beantragen."
+    limited = " Ihr Konto kann ich von hier aus nicht sehen."
+    assert not FAILURES.is_failing(told + limited)
+    assert FAILURES.is_failing("Zu Ihrer Frage nach den Öffnungszeiten am Sonntag: leider weiß ich das nicht." + limited)
