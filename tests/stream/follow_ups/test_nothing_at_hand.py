@@ -330,4 +330,6 @@ def test_what_a_colon_leads_over_to_helps_with_what_stands_before_it() -> None:
     told = "Nachzahlungen können Sie in bis zu sechs Raten zahlen: im Portal unter Rechnung, Raten beantragen."
     limited = " Ihr Konto kann ich von hier aus nicht sehen."
     assert not FAILURES.is_failing(told + limited)
-    assert FAILURES.is_failing("Zu Ihrer Frage nach den Öffnungszeiten am Sonntag: leider weiß ich das nicht." + limited)
+    assert FAILURES.is_failing(
+        "Zu Ihrer Frage nach den Öffnungszeiten am Sonntag: leider weiß ich das nicht." + limited
+    )
