@@ -59,6 +59,7 @@ def check(file: Path, *, as_json: bool) -> None:
     from turnsignal.agents.providers.finding import warn_of_endpoints
     from turnsignal.agents.providers.judges import load_judges
     from turnsignal.agents.python_checks.host import hosted, try_checks
+    from turnsignal.stream.follow_ups.failures import Failures
     from turnsignal.stream.judging.judges import warn_of_families
     from turnsignal.stream.suite import load_suite
     from turnsignal.stream.text.counts import count_of
@@ -70,6 +71,12 @@ def check(file: Path, *, as_json: bool) -> None:
         msg = f"{file}: {error}"
         raise ConfigError(msg) from None
     warnings = warn_of_families(loaded.judges, loaded.judging.judged) + warn_of_endpoints(judges, os.environ)
+    own = Failures(loaded.conversations.failed)
+    warnings += [
+        f"exempt: {text!r} is an answer although a pattern of conversations.failed finds it; leave out one of the two"
+        for text in loaded.exempt
+        if own.finds(text)
+    ]
     if not loaded.checks:
         warnings.append("no checks: whether answers keep instructions is not scored (compliance)")
     with hosted(loaded) as ready:

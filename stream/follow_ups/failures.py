@@ -149,6 +149,10 @@ class Failures:
         """
         return response in self._exempt
 
+    def finds(self, response: str) -> bool:
+        """Say whether a pattern of the product's own is found in the opening of an answer, exempt or not."""
+        return self._own is not None and bool(self._own.match(encode(response[:_OPENING].casefold().replace("’", "'"))))
+
     def find_ahead(self, response: str) -> bool:
         """Like `is_failing`; keep the result until the follow-up's rules ask."""
         failed = self.is_failing(response)
@@ -161,7 +165,7 @@ class Failures:
         """Say whether a text is no answer; names: whether it may have names of buttons, which say nothing of it."""
         if not ("a" <= text[:1].lower() <= "z" or any(_is_said(letter) for letter in text[:_OPENING])):
             return True
-        if self._own is not None and self._own.match(encode(text[:_OPENING].casefold().replace("’", "'"))):
+        if self.finds(text):
             return True
         opening = _plain(text[:_OPENING])
         read = encode(opening)

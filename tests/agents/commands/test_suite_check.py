@@ -56,3 +56,14 @@ def test_what_the_worker_would_lack_here_is_a_warning(
     assert (checked.exit_code, f"{file}: OK. " in checked.stdout) == (0, True)
     assert ("would not start" in checked.stdout) is (warning is not None)
     assert (warning or "OK") in checked.stdout
+
+
+def test_an_exempt_text_that_a_failed_pattern_finds_is_warned_of(tmp_path: Path) -> None:
+    file = tmp_path / "both.toml"
+    both = 'exempt = ["ACME has hit a snag.", "I only know ACME."]\n[conversations]\nfailed = ["acme has hit a snag"]\n'
+    file.write_text(both)
+    checked = CliRunner().invoke(turnsignal, ["suite", "check", str(file)])
+    assert checked.exit_code == 0
+    warned = "exempt: 'ACME has hit a snag.' is an answer although a pattern of conversations.failed finds it"
+    assert warned in checked.output
+    assert "I only know" not in checked.output
