@@ -114,6 +114,20 @@ def without_closing(answer: str, within: int) -> str:
     return answer[: len(answer) - len(end) + len(asked) - len(last)].rstrip(" \n¿") or answer
 
 
+def without_last_question(answer: str, within: int) -> str:
+    """Return an answer without its last sentence where that asks for something beside what it answers; else all of it.
+
+    within: characters at its end in which that is looked for.
+
+    >>> without_last_question("Press Reset. Which model do you have?", 60), without_last_question("Which model?", 60)
+    ('Press Reset.', 'Which model?')
+    """
+    end = answer[-within:]
+    asked = end.rstrip(" .!?\n")
+    at = len(answer) - len(end) + _begin_of_last(asked)
+    return answer[:at].rstrip(" \n¿") or answer
+
+
 def replies_to_closing(follow_up: str) -> bool:
     """Say whether a message, case-folded, has words of a reply to what an answer asks last ("nothing else", "not yet").
 

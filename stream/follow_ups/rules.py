@@ -290,6 +290,10 @@ class FollowUpRules:
         context = Context(follow_up, without, self._signs, self.failures)
         return self._clarifying.read(indices, context, despite_closing=True)
 
+    def replies(self, exchange: Exchange) -> bool:
+        """Say whether `read` takes a follow-up for what may reply to a question at the end of the answer."""
+        return Context(_plain(exchange.follow_up), exchange, self._signs, self.failures).asked()
+
     def takes_leave(self, exchange: Exchange) -> bool:
         """Say whether `read` finds that a follow-up takes leave."""
         return self.read(exchange).closes

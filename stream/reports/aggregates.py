@@ -26,7 +26,7 @@ from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.cite_rates import CiteRates
 from turnsignal.stream.reports.closing_habits import closing_question
 from turnsignal.stream.reports.first_questions import words_around
-from turnsignal.stream.reports.held_answers import AnswerReader, HeldAnswer, in_order
+from turnsignal.stream.reports.held_answers import AnswerReader, HeldAnswer, Reply, in_order
 from turnsignal.stream.reports.interventions import Interventions
 from turnsignal.stream.reports.logged_otherwise import is_hidden
 from turnsignal.stream.reports.open_conversations import OPEN_ANSWERS, AnswerValues, Broken, OpenConversation, Places
@@ -134,7 +134,8 @@ class Aggregates:
         conversation = self._open[key]
         superseded = answer.pairing.startswith(Outcome.SUPERSEDED)
         if not superseded:
-            self._count_held(key, conversation, scored, hidden=is_hidden(around.follow_up))
+            reply = Reply() if scored.complains else self._answers.read_reply(around)
+            self._count_held(key, conversation, scored, hidden=is_hidden(around.follow_up), reply=reply)
             _take_off_labels(conversation, around)
         self._put_off(conversation, (turn_id, (answer.assistant, answer.version), scored.scorers, scored.values))
         if superseded:
@@ -288,11 +289,18 @@ class Aggregates:
             self.cite_rates.count(*self.quality.named.fold(release), answer.ranks, answer.cited)
 
     def _count_held(
-        self, key: bytes, conversation: OpenConversation, follow_up: Scored | None = None, *, hidden: bool = False
+        self,
+        key: bytes,
+        conversation: OpenConversation,
+        follow_up: Scored | None = None,
+        *,
+        hidden: bool = False,
+        reply: Reply = Reply(),  # noqa: B008 - of two flags
     ) -> None:
         """Count the answer that is held: its run is over.
 
-        follow_up: what its user wrote behind it, scored; hidden: nothing of that can be read.
+        follow_up: what its user wrote behind it, scored; hidden: nothing of that can be read; reply: what
+        it is to a question beside what the answer says.
         """
         held, conversation.held = conversation.held, None
         if held is not None:
@@ -300,6 +308,7 @@ class Aggregates:
                 held = held.followed(
                     follow_up.label,
                     complained=follow_up.complains,
+                    reply=reply,
                     wants_person=follow_up.wants_person,
                     hidden=hidden,
                 )

@@ -4,14 +4,16 @@ Which turn is the answer is known when the user speaks, or the conversation is o
 one answer of each open conversation is held, and no text of it beyond what the worst exchanges show.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from turnsignal.stream.checks.protocol import Result
+from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.pairing import ASKED, TOGETHER, USER, KeptTurn, asked, insertion_index, prompted
 from turnsignal.stream.conversations.state import Conversation
-from turnsignal.stream.follow_ups.closings import asks_whether_it_helped, invites_correction
+from turnsignal.stream.follow_ups.closings import asks_whether_it_helped, invites_correction, without_last_question
 from turnsignal.stream.follow_ups.contexts import TAIL
 from turnsignal.stream.follow_ups.failures import asks_back, hands_over, refuses
 from turnsignal.stream.follow_ups.outcomes import Outcomes
@@ -45,6 +47,7 @@ from turnsignal.stream.statistics.directions import (
     CITES_TOP,
     COMPLAINED,
     COMPLAINED_OF,
+    COMPLAINED_UNASKED,
     DOCUMENTS,
     ELSEWHERE,
     EXEMPTED,
@@ -60,6 +63,7 @@ from turnsignal.stream.statistics.directions import (
     RECALLED,
     REFORMATTED,
     REFUSED,
+    REPLIED,
     ROUNDED,
     SAME_LANGUAGE,
     THANKED,
@@ -69,6 +73,21 @@ from turnsignal.stream.statistics.directions import (
 from turnsignal.stream.suite import Suite
 from turnsignal.stream.text.escapes import unescaped
 from turnsignal.stream.text.leftovers import has_leftovers
+
+#: figures of an answer to a question that depend on what comes before or behind it
+_OF_MESSAGES = (FOLLOWED, THANKED, COMPLAINED, COMPLAINED_UNASKED, REPLIED, REFORMATTED, PERSON, HANDED_ON)
+
+_NO = re.compile(r"\W*(?:no|nope|nah|not|nein|nö|nee|ne|nicht|non|nan|pas|não|nao)\b", re.IGNORECASE)  # begins a reply
+
+
+class Reply(NamedTuple):
+    """What a follow-up is to a question that its answer asks beside what it says.
+
+    replied: it may be a reply to that; complains_elsewhere: it would ask to clarify, had the answer asked nothing.
+    """
+
+    replied: bool = False
+    complains_elsewhere: bool = False
 
 
 class HeldAnswer(NamedTuple):
@@ -138,19 +157,23 @@ class HeldAnswer(NamedTuple):
         label: FollowUp | None = None,
         *,
         complained: bool = False,
+        reply: Reply = Reply(),  # noqa: B008 - of two flags
         wants_person: bool = False,
         hidden: bool = False,
     ) -> "HeldAnswer":
         """Return this answer as one behind which its user wrote again, where it answers what was asked.
 
         label: what that was read as; thanks are no more than a reply where the answer asked for one; complained: the
-        user asked to clarify; wants_person: the user asked for a person; hidden: nothing of it can be read.
+        user asked to clarify; reply: what it is to a question beside what the answer says; wants_person: the user asked
+        for a person; hidden: nothing of it can be read.
         """
         if FOLLOWED not in self.beside:
             return self
         thanked = label is FollowUp.THANKS and self.beside.keys().isdisjoint(REPLIES)
         reformatted = label is FollowUp.REFORMAT
         becomes = {FOLLOWED: True, THANKED: thanked, COMPLAINED: complained, REFORMATTED: reformatted}
+        becomes[COMPLAINED_UNASKED] = complained or reply.complains_elsewhere
+        becomes[REPLIED] = reply.replied and not thanked
         becomes[PERSON] = wants_person
         if COMPLAINED_OF in self.beside:
             becomes[COMPLAINED_OF] = complained
@@ -178,6 +201,23 @@ class AnswerReader:
         rules = self._suite.follow_up_rules
         is_failing = rules.failures.find_ahead if len(text) <= self._kept_whole else rules.failures.is_failing
         return is_failing(text) and not suffices(text, state.kept, rules)
+
+    def read_reply(self, around: Exchange) -> Reply:
+        """Tell a follow-up that asks to clarify from one that replies to what its answer asks beside what it says.
+
+        Behind "do you have the app?", "no, the other one" does reply, and does not complain.
+        """
+        rules = self._suite.follow_up_rules
+        if not rules.replies(around):
+            return Reply()
+        response = without_last_question(around.response, TAIL)
+        if response == around.response or asks_back(around.response):
+            return Reply()
+        if _NO.match(around.follow_up):
+            return Reply(replied=True)
+        unasked = Exchange(around.prompt, response, around.follow_up, around.before)
+        complains = rules.read(unasked).clarification
+        return Reply(replied=not complains, complains_elsewhere=complains)
 
     def is_waiting(self, state: Conversation) -> bool:
         """Say whether a conversation that is over ended with a message that nobody answered."""
@@ -241,7 +281,7 @@ class AnswerReader:
         answer, end = "" if turn.retrieved else turn.text, turn.text[-TAIL:]
         wants_answer = not is_small_talk(state.kept, self._suite.follow_up_rules, answer)
         if failed or wants_answer:
-            figures |= dict.fromkeys((FOLLOWED, THANKED, COMPLAINED, REFORMATTED, PERSON, HANDED_ON), 0.0)
+            figures |= dict.fromkeys(_OF_MESSAGES, 0.0)
             figures[FAILED] = failed
             figures[REFUSED] = failed and refuses(turn.text)
             if self._suite.exempt:

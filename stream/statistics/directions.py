@@ -18,6 +18,11 @@ QUESTIONS = "questions_per_conversation"  #: that are answered, small talk left 
 FOLLOWED = "answers_followed"  #: share of answers to questions behind which their user wrote again
 COMPLAINED = "answers_clarified"  #: share of answers to questions behind which their user asked to clarify
 COMPLAINED_OF = "answers_given_clarified"  #: the same, of answers that answer: they neither fail nor only ask back
+#: the same as of all answers to questions, had none of them asked for something in its last sentence beside what it
+#: answers: behind that, "no" or "the other one" may reply to it
+COMPLAINED_UNASKED = "answers_clarified_unasked"
+#: share of answers to questions that ask for something beside what they answer, and get a message that may reply to it
+REPLIED = "answers_replied_to"
 REFORMATTED = "answers_reformatted"  #: share of answers to questions behind which their user asked for another form
 PERSON = "answers_before_a_person"  #: share of answers to questions behind which their user asked for a person
 THANKED = "answers_thanked"  #: share of answers to questions behind which their user thanked
@@ -49,6 +54,8 @@ OF_THE_RECORD = (
     FOLLOWED,
     COMPLAINED,
     COMPLAINED_OF,
+    COMPLAINED_UNASKED,
+    REPLIED,
     REFORMATTED,
     PERSON,
     THANKED,
@@ -148,6 +155,7 @@ LEAST = {
     THANKED: 0.03,
     REFORMATTED: 0.03,
     PERSON: 0.03,
+    REPLIED: 0.03,
     BEFORE_ASKED: 0.1,
     BEGUN_BEHIND: 0.02,
     SORTED: 0.2,

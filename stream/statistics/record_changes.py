@@ -24,6 +24,7 @@ from turnsignal.stream.statistics.directions import (
     BY_USERS,
     CITES_EARLIER,
     COMPLAINED,
+    COMPLAINED_UNASKED,
     DOCUMENTS,
     ELSEWHERE,
     EXEMPTED,
@@ -46,6 +47,7 @@ from turnsignal.stream.statistics.directions import (
     PERSON,
     RECALLED,
     REFORMATTED,
+    REPLIED,
     RESUMED,
     RISE,
     ROUNDED,
@@ -82,6 +84,8 @@ _OF_PARTS = 3.0  #: answers that cite for each that comes in parts: one part may
 _OF_MISSING = 4.0  #: answers that failed for each behind which a user asks once more: others leave, or wait
 _OF_COPIES = 3.0  #: conversations, or answers, for each answer that is logged again: most have two more beside it
 _OF_REPLIES = 1.5  #: follow-ups, or answers without documents, for each answer that asks something back: most get one
+_OF_ASKED = 2.0  #: follow-ups for each answer behind which one may reply to what was asked: not all have one
+_FEW_ASKED = 0.005  #: share of answers behind which as many more may, from which on it counts
 _OF_RECALLS = 4.0  #: conversations, or follow-ups, for each that begins so: many who find out later do not come back
 _READ_MORE = 0.5  #: by which complaints are read more often than other messages, at most
 _OF_SPLITS = 10.0  #: conversations that are parts for each that begins with a thanks: most parts begin with a question
@@ -160,6 +164,7 @@ def record_changes(
         ),
         _around(deltas, *known.around),
         _asks_back(deltas, beside, known.clarified),
+        _asks_beside(beside, known.clarified),
         _says_more(deltas, beside, known.length),
         _other_length(known.length),
         _thinned(deltas, beside, known.clarified, known.thinning),
@@ -419,6 +424,29 @@ def _asks_back(
     if way == RISE and never >= LEAST[ONLY_ASKS]:
         most = {}  # what is asked leads to no answer
     return RecordChange(why, {**most, WITH_DOCUMENTS: _OF_REPLIES * abs(asks.value)}, by_chance=True)
+
+
+def _asks_beside(beside: Mapping[str, Difference], clarified: float) -> RecordChange | None:
+    """Tell users who complain less from those who are asked for something behind each answer, and reply to that.
+
+    What would be a complaint behind an answer that asks nothing is none behind "which plan do you have?"; and of more
+    messages, which are replies, fewer complain.
+    """
+    complained, unasked = beside.get(COMPLAINED), beside.get(COMPLAINED_UNASKED)
+    replied = _change_of(REPLIED, beside)
+    hidden = 0.0 if complained is None or unasked is None else unasked.value - complained.value
+    hidden = hidden if abs(hidden) >= _FEW_ASKED else 0.0
+    replies = 0.0 if replied is None else replied.value
+    by = hidden + replies
+    if not by:
+        return None
+    hidden, replies = (abs(share) if share * by > 0 else 0.0 for share in (hidden, replies))
+    why = f"{abs(by):.0%} {'more' if by > 0 else 'fewer'} answers get what may reply to a question beside what they say"
+    most = _of_users(_OF_ASKED * hidden, _OF_EACH * hidden)
+    most[CLARIFICATION_FREE] += _OF_REPLIES * replies * clarified
+    for name in (FOLLOW_UP, FOLLOW_UP_PRECISION):
+        most[name] += _OF_REPLIES * replies * (clarified + _READ_AS_GOOD)
+    return RecordChange(why, most, withdraws=(BETTER,) if by > 0 else (WORSE,), by_chance=True)
 
 
 def _says_more(

@@ -418,6 +418,19 @@ def test_users_whose_thanks_are_no_longer_logged_do_not_turn_silent() -> None:
     assert claims({"silent": delta(0.6)}, {}, "", 0.01, (), changes=[change])["silent"].change == "worse"
 
 
+@pytest.mark.parametrize(
+    ("hidden", "way", "verdict"), [(0.05, 1, "changed"), (0.001, 1, "better"), (0.05, -1, "changed")]
+)
+def test_complaints_that_a_question_takes_for_replies_are_neither_fewer_nor_more(
+    hidden: float, way: int, verdict: str
+) -> None:
+    deltas = {"clarification_free": delta(way * 0.1), "resolved": delta(way * 0.5)}
+    beside = {"answers_clarified": delta(-way * 0.05), "answers_clarified_unasked": delta(-way * (0.05 - hidden))}
+    said = verdicts(deltas, **beside)
+    assert said["clarification_free"] == verdict
+    assert said["resolved"] == ("better" if way > 0 else "worse"), "so few explain no more than they can"
+
+
 def test_messages_with_a_conversation_each_are_no_users_who_leave() -> None:
     deltas = {"silent": delta(0.6), "resolved": delta(-0.4), "clarification_free": delta(-0.2)}
     said = verdicts(deltas, begun_with_thanks=delta(0.1))
