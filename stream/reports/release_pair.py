@@ -60,6 +60,7 @@ from turnsignal.stream.statistics.directions import (
     OF_THE_RECORD,
     OUTCOMES,
     QUESTIONS,
+    REFUSED,
     SAME,
     SAME_DOCUMENTS,
     SAME_FIRST,
@@ -220,6 +221,7 @@ class ReleasePair:
             habit=habit,
             changes=changes,
             complained_of=beside.get(COMPLAINED_OF),
+            refused=beside.get(REFUSED),
         )
         self._explain(claimed, drift, text, language)
         doubt_refusals(claimed, differences, beside)

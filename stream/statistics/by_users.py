@@ -36,6 +36,7 @@ _OF_ANSWERED = 0.1
 _OF_UNDECLINED = 0.15  #: the same, of each that came to be declined: who declines at random is not to be excused
 _LIKELY, _SEEN = 0.32, 0.1  #: p of such a rise, from which on nothing is better for it, and complaints count
 _OF_DECLINED = 3.0  #: answers that cite, or conversations, for each declined one that rules know: half of them
+_MOSTLY = 0.75  #: share of what came to fail that declines, where the others are errors, empty, or hand-offs
 _WOULD_SAY = 3.0  #: answers without documents for each user who is sure not to complain more
 COMPLAINING = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned")  #: figures by which more users complain
 #: Of these a fall, or a rise, is no matter of how many users say anything.
@@ -82,8 +83,8 @@ def weigh_users(
         why = _strongest(good, deltas)
         withdrawn = [*BY_USERS, "unanswered"] if fewer_unheard else [*BY_USERS]
         mended = max((abs(deltas[name].value) for name in good if name in (*WHEREVER, "silent")), default=0.0)
-        if WITH_DOCUMENTS in deltas and abs(deltas[WITH_DOCUMENTS].value) <= mended:
-            withdrawn.append(WITH_DOCUMENTS)
+        # Who is answered now asks for less that documents tell, as whoever thanks for it.
+        withdrawn += [name for name in (WITH_DOCUMENTS, CITED) if name in deltas and abs(deltas[name].value) <= mended]
         weighed |= {
             name: withdraw(weighed.get(name, claimed[name]), why, WORSE) for name in withdrawn if name in claimed
         }
@@ -166,15 +167,20 @@ def invented(deltas: Mapping[str, Difference], complained_of: Difference | None)
     return f"of answers that answer {complained_of.value:.2f} more are complained of: what failed may be invented now"
 
 
-def declined(deltas: Mapping[str, Difference], complained_of: Difference | None = None) -> dict[str, str]:
+def declined(
+    deltas: Mapping[str, Difference], complained_of: Difference | None = None, refused: Difference | None = None
+) -> dict[str, str]:
     """Return the figures that are not worse since what is declined was wrong before, with the reason.
 
     Who declines what nobody is content with, even before, loses those complaints; who declines at random, or says an
     error, a few of them. So they must become fewer by most of what came to be declined, be it of follow-ups or of the
-    answers that are left (`COMPLAINED_OF`), and no more may leave unheard.
+    answers that are left (`COMPLAINED_OF`), and no more may leave unheard. And they must decline (`REFUSED`): an error
+    page says nothing of what it stands for.
     """
     failed, free, unanswered = deltas.get(FAILED), fewer_complaints(deltas), deltas.get("unanswered")
     if failed is None or not 0 < failed.value <= SOME_DECLINED:
+        return {}
+    if refused is not None and refused.value < _MOSTLY * failed.value:
         return {}
     of_answers = -complained_of.value if complained_of is not None and complained_of.p <= PROMISE else 0.0
     if failed.value > max(free / _COMPLAINED, of_answers / _OF_UNDECLINED):

@@ -118,6 +118,7 @@ def claims(
     length: ConversationLength | None = None,
     changes: Sequence[RecordChange] = (),
     complained_of: Difference | None = None,
+    refused: Difference | None = None,
 ) -> dict[str, Claim]:
     """Return what is said of each figure of a comparison.
 
@@ -126,7 +127,8 @@ def claims(
     documents there are to cite; doubts: why those say nothing; lacking: what there is no record of afterwards, so that
     nothing is known to be better, "" for nothing; unheard: after − before of `UNHEARD`; shift: how the traffic moved;
     habit: what one side may owe to asking in closing what the other does not ask; length: how many questions
-    conversations hold; changes: of what was asked and written down; complained_of: after − before of `COMPLAINED_OF`.
+    conversations hold; changes: of what was asked and written down; complained_of, refused: after − before of
+    `COMPLAINED_OF`, and of `REFUSED`.
     """
     weighing = _Weighing(deltas, least_change, ranked, shift, unheard, complained_of)
     weighing.name(primary, coverages, changes, lacking, doubts.after)
@@ -134,7 +136,7 @@ def claims(
     weighing.by_record(changes, habit)
     weighing.follow_ups()
     weighing.rankings(doubts, changes)
-    weighing.documents()
+    weighing.documents(refused)
     weighing.by_parts()
     weighing.beside_shift()
     weighing.failures()
@@ -264,15 +266,17 @@ class _Weighing:
             why = doubts.alike or contradicted_by(witnesses, gain)
             self._take_back(name, why, *((BETTER,) if unhappier and not doubts.alike else (WORSE, BETTER)))
 
-    def documents(self) -> None:
+    def documents(self, refused: Difference | None) -> None:
         """Take back what fewer documents, or answers that decline, owe to what users no longer complain of."""
         deciding = self._deciding
         fewer = fewer_complaints(deciding)
-        if WITH_DOCUMENTS in deciding and abs(self._deltas[WITH_DOCUMENTS].value) <= fewer:
-            why = f"{fewer:.2f} fewer follow-ups ask again, which is answered out of documents, too"
-            self._take_back(WITH_DOCUMENTS, why, WORSE)
+        why = f"{fewer:.2f} fewer follow-ups ask again, which is answered out of documents, too"
+        fails = FAILED in deciding and moved(deciding[FAILED], RISE, 0.0)  # and cites nothing, whatever users say
+        for name in (WITH_DOCUMENTS,) if fails else (WITH_DOCUMENTS, CITED):
+            if name in deciding and abs(self._deltas[name].value) <= fewer:
+                self._take_back(name, why, WORSE)
         self._take_back(WITH_DOCUMENTS, answered_otherwise(deciding), WORSE)
-        for name, why in declined(deciding, self._complained_of).items():
+        for name, why in declined(deciding, self._complained_of, refused).items():
             self._take_back(name, why, WORSE)
 
     def by_parts(self) -> None:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from turnsignal.stream.records.scores import CLARIFICATION_FREE
+from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE
 from turnsignal.stream.statistics.claim import by
 from turnsignal.stream.statistics.directions import (
     FAILED,
@@ -23,6 +23,7 @@ from turnsignal.stream.statistics.intervals import Difference
 from turnsignal.stream.statistics.promise import moved
 
 _BACKED = 0.25  #: of a change of failing answers: how far as many more or fewer conversations must get none
+_FAR_MORE = 3.0  #: times as many conversations that are answered now as answers that do not cite: these are of them
 _COMPLAINTS = (FREE_CONVERSATIONS, "abandoned")  #: what has no coverage, and depends on what could be read alike
 
 
@@ -54,8 +55,8 @@ def less_evidence(
 def accounted_for(deltas: Mapping[str, Difference], unheard: Difference | None, least_change: float) -> set[str]:
     """Return the losses that are none, since fewer answers fail, or show what was meant for a program.
 
-    Silence may stand in the place of failing answers; whoever is answered thanks, which gets no documents; and without
-    what a model thinks aloud answers are shorter.
+    Silence may stand in the place of failing answers; whoever is answered thanks, which gets no documents, or asks what
+    no document says; and without what a model thinks aloud answers are shorter.
     """
     fallen = {
         name: -deltas[name].value
@@ -67,6 +68,8 @@ def accounted_for(deltas: Mapping[str, Difference], unheard: Difference | None, 
         accounted.add("silent")
     if WITH_DOCUMENTS in deltas and fallen.get(FAILED, 0.0) >= abs(deltas[WITH_DOCUMENTS].value):
         accounted.add(WITH_DOCUMENTS)
+    if CITED in deltas and max(fallen.values(), default=0.0) >= _FAR_MORE * abs(deltas[CITED].value):
+        accounted.add(CITED)
     leftovers, short = deltas.get(LEFTOVERS), deltas.get(SHORT_FIRST)
     if leftovers is not None and short is not None and moved(leftovers, FALL, max(least_change, short.value)):
         accounted.add(SHORT_FIRST)

@@ -136,3 +136,22 @@ def test_where_more_users_leave_and_nothing_else_is_worse_it_is_said_that_they_m
 
     assert why() == "who leaves without a word may be content: this cannot tell"
     assert why(abandoned=delta(0.2)) == ""
+
+
+@pytest.mark.parametrize(
+    ("refused", "verdict"), [(None, "changed"), (0.1, "changed"), (0.08, "changed"), (0.05, "worse"), (0.0, "worse")]
+)
+def test_an_error_page_declines_nothing_however_few_complaints_are_left(refused: float | None, verdict: str) -> None:
+    deltas = {"failed": delta(0.1), "clarification_free": delta(0.08), "unanswered": delta(0.2)}
+    declining = None if refused is None else delta(refused)
+    said = claims(deltas, {}, "", 0.01, (), refused=declining)
+    assert {said["failed"].change, said["unanswered"].change} == {verdict}
+
+
+def test_answers_that_came_in_the_place_of_none_may_cite_nothing() -> None:
+    mended = {"unanswered": delta(-0.3), "resolved": delta(0.2), "cited": delta(-0.06)}
+    said = verdicts(mended)
+    assert (said["cited"], said["unanswered"]) == ("changed", "better")
+    assert verdicts(mended | {"cited": delta(-0.2)})["unanswered"] == "changed", "of so few these are not all"
+    assert verdicts({"cited": delta(-0.06), "clarification_free": delta(0.2)})["cited"] == "changed"
+    assert verdicts({"cited": delta(-0.06), "clarification_free": delta(0.02)})["cited"] == "worse"
