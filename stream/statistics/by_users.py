@@ -37,6 +37,7 @@ _OF_UNDECLINED = 0.15  #: the same, of each that came to be declined: who declin
 _LIKELY, _SEEN = 0.32, 0.1  #: p of such a rise, from which on nothing is better for it, and complaints count
 _OF_DECLINED = 3.0  #: answers that cite, or conversations, for each declined one that rules know: half of them
 _MOSTLY = 0.75  #: share of what came to fail that declines, where the others are errors, empty, or hand-offs
+_FEW = 0.25  #: of those who begin or cease to leave without a word, as many as may go another way
 _WOULD_SAY = 3.0  #: answers without documents for each user who is sure not to complain more
 COMPLAINING = (CLARIFICATION_FREE, FREE_CONVERSATIONS, "abandoned")  #: figures by which more users complain
 #: Of these a fall, or a rise, is no matter of how many users say anything.
@@ -76,12 +77,15 @@ def weigh_users(
     if spoke and deltas["resolved"].value >= -_CONTENT * deltas["silent"].value:
         # Who left without a word speaks now, and nobody knows who of them was content before.
         why = f"{_strongest(['silent'], deltas)}: who left without a word may complain now"
-        weighed |= {
-            name: withdraw(weighed.get(name, claimed[name]), why, WORSE) for name in BY_USERS if name in claimed
-        }
+        heard = [*BY_USERS]
+        if "unanswered" in deltas and deltas["unanswered"].value <= -_FEW * deltas["silent"].value:
+            heard.append("unanswered")  # of those who speak now some come last, and nobody answers that
+        weighed |= {name: withdraw(weighed.get(name, claimed[name]), why, WORSE) for name in heard if name in claimed}
     if good and balance >= 0:
         why = _strongest(good, deltas)
         withdrawn = [*BY_USERS, "unanswered"] if fewer_unheard else [*BY_USERS]
+        if not asked and "silent" in bad and _left_content(deltas, balance):
+            withdrawn = [name for name in withdrawn if name not in ("silent", "resolved")]
         mended = max((abs(deltas[name].value) for name in good if name in (*WHEREVER, "silent")), default=0.0)
         # Who is answered now asks for less that documents tell, as whoever thanks for it.
         withdrawn += [name for name in (WITH_DOCUMENTS, CITED) if name in deltas and abs(deltas[name].value) <= mended]
@@ -96,6 +100,15 @@ def weigh_users(
             if name in claimed
         }
     return weighed
+
+
+def _left_content(deltas: Mapping[str, Difference], balance: float) -> bool:
+    """Say whether some of those who leave without a word now were content before, and hardly more went well instead.
+
+    The other way round they speak, and a good part is content: by that neither release is worse than the other.
+    """
+    silent, resolved = deltas["silent"].value, deltas.get("resolved")
+    return resolved is not None and -resolved.value >= _CONTENT * silent and balance < _FEW * silent
 
 
 def only_heard(claimed: Mapping[str, Claim], deltas: Mapping[str, Difference]) -> str:

@@ -24,7 +24,8 @@ was declined is invented now, and nothing is better for fewer failures. Where wh
 point to opposite sides, either release could be called worse than the other. So one of both words holds, by how many
 more conversations went well, a silent one counting as half of one that did, and how many fewer answers fail: seen from
 the other release the same numbers are negative, and no order of two releases makes either worse by its users. Where
-fewer leave without a word, and a good part of those who now speak is content, complaints are not worse. Where users are
+fewer leave without a word, and a good part of those who now speak is content, complaints are not worse; and where they
+leave, of whom a good part was content, and hardly more went well, that is. Where users are
 only heard more, nothing that they say is better. Where answers begin or cease to end with a question ("did that help?",
 an offer), what the replies to it may have moved is neither (`closing_habit`). Rankings of a release that cited nothing,
 all that it got, or by the place, are no better than others. Of longer conversations more hold a bad answer: where they

@@ -595,6 +595,15 @@ def test_users_who_spoke_up_instead_of_leaving_are_neither_better_nor_worse() ->
     assert called(none_content, -0.36, "worse") >= {"abandoned", "clarification_free"}
 
 
+def test_users_who_leave_instead_of_complaining_are_no_mended_release_where_content_ones_leave_too() -> None:
+    leaving = sure(silent=0.23, resolved=-0.08, abandoned=-0.07, clarified=-0.05, clarification_free=0.09)
+    assert called(leaving, 0.23, "worse") == {"silent", "resolved"}
+    assert called({**leaving, **sure(unanswered=-0.03)}, 0.23, "worse") == {"silent", "resolved"}
+    assert called(mirrored(leaving), -0.23, "worse") == set()
+    mended = sure(silent=0.11, resolved=0.05, abandoned=-0.12, clarification_free=0.1)
+    assert called(mended, 0.11, "worse") == set()
+
+
 #: a release that begins to ask whether its answers helped: 15 of 100 conversations end in a reply to that
 ASKS = sure(silent=-0.14, resolved=0.13, abandoned=0.03, clarification_free=0.1, follow_up=0.12)
 REPLIED = ClosingHabit(0.25, 0.15, "98% of answers ask whether they helped, 2% before")
