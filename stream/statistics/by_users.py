@@ -72,15 +72,15 @@ def weigh_users(
         names = [*BY_USERS, "unanswered", NO_ANSWER, FAILED]
         weighed |= {name: withdraw(claimed[name], why, BETTER) for name in names if name in claimed}
     if why and complained_of is not None and complained_of.p <= _SEEN:
-        return weighed  # who is heard more does not complain more of each answer
+        return weighed  # who is excused more does not complain more of each answer
     spoke = not asked and "silent" in good and "resolved" in deltas
     if spoke and deltas["resolved"].value >= -_CONTENT * deltas["silent"].value:
         # Who left without a word speaks now, and nobody knows who of them was content before.
         why = f"{_strongest(['silent'], deltas)}: who left without a word may complain now"
-        heard = [*BY_USERS]
+        excused = [*BY_USERS]
         if "unanswered" in deltas and deltas["unanswered"].value <= -_FEW * deltas["silent"].value:
-            heard.append("unanswered")  # of those who speak now some come last, and nobody answers that
-        weighed |= {name: withdraw(weighed.get(name, claimed[name]), why, WORSE) for name in heard if name in claimed}
+            excused.append("unanswered")  # of those who speak now some come last, and nobody answers that
+        weighed |= {name: withdraw(weighed.get(name, claimed[name]), why, WORSE) for name in excused if name in claimed}
     if good and balance >= 0:
         why = _strongest(good, deltas)
         withdrawn = [*BY_USERS, "unanswered"] if fewer_unheard else [*BY_USERS]
