@@ -72,7 +72,7 @@ def weigh_users(
         names = [*BY_USERS, "unanswered", NO_ANSWER, FAILED]
         weighed |= {name: withdraw(claimed[name], why, BETTER) for name in names if name in claimed}
     if why and complained_of is not None and complained_of.p <= _SEEN:
-        return weighed  # who is excused more does not complain more of each answer
+        return weighed  # who is heard more does not complain more of each answer
     spoke = not asked and "silent" in good and "resolved" in deltas
     if spoke and deltas["resolved"].value >= -_CONTENT * deltas["silent"].value:
         # Who left without a word speaks now, and nobody knows who of them was content before.
