@@ -33,7 +33,6 @@ SOME_DECLINED, _SOME_WITHOUT = 0.35, 0.5
 _COMPLAINED = 0.6  #: fewer complaints for each answer that is declined: what is declined was mostly wrong before
 #: More complaints of each answer that no longer fails than of others, by which these are mostly wrong: rules read half.
 _OF_ANSWERED = 0.1
-_OF_UNDECLINED = 0.15  #: the same, of each that came to be declined: who declines at random is not to be excused
 _LIKELY, _SEEN = 0.32, 0.1  #: p of such a rise, from which on nothing is better for it, and complaints count
 _OF_DECLINED = 3.0  #: answers that cite, or conversations, for each declined one that rules know: half of them
 _MOSTLY = 0.75  #: share of what came to fail that declines, where the others are errors, empty, or hand-offs
@@ -180,32 +179,21 @@ def invented(deltas: Mapping[str, Difference], complained_of: Difference | None)
     return f"of answers that answer {complained_of.value:.2f} more are complained of: what failed may be invented now"
 
 
-def declined(
-    deltas: Mapping[str, Difference], complained_of: Difference | None = None, refused: Difference | None = None
-) -> dict[str, str]:
+def declined(deltas: Mapping[str, Difference], refused: Difference | None = None) -> dict[str, str]:
     """Return the figures that are not worse since what is declined was wrong before, with the reason.
 
     Who declines what nobody is content with, even before, loses those complaints; who declines at random, or says an
-    error, a few of them. So they must become fewer by most of what came to be declined, be it of follow-ups or of the
-    answers that are left (`COMPLAINED_OF`), and no more may leave unheard. And they must decline (`REFUSED`): an error
-    page says nothing of what it stands for.
+    error, a few of them. So they must become fewer by most of what came to be declined, and no more may leave unheard:
+    of answers that are left fewer are complained of by users in another mood, too. And they must decline (`REFUSED`):
+    an error page says nothing of what it stands for.
     """
-    failed, free, unanswered = deltas.get(FAILED), fewer_complaints(deltas), deltas.get("unanswered")
-    if failed is None or not 0 < failed.value <= SOME_DECLINED:
+    failed, free = deltas.get(FAILED), fewer_complaints(deltas)
+    if failed is None or not 0 < failed.value <= min(SOME_DECLINED, free / _COMPLAINED) or _leave(deltas):
         return {}
     if refused is not None and refused.value < _MOSTLY * failed.value:
         return {}
-    of_answers = -complained_of.value if complained_of is not None and complained_of.p <= PROMISE else 0.0
-    if failed.value > max(free / _COMPLAINED, of_answers / _OF_UNDECLINED):
-        return {}
-    # A conversation that ends with what is declined is neither resolved nor counted as one without a complaint.
-    ended = 0.0 if unanswered is None or not of_answers else max(0.0, unanswered.value)
-    by_ending = {name for name in (FREE_CONVERSATIONS, "resolved") if name in deltas and deltas[name].value >= -ended}
-    if _leave({name: delta for name, delta in deltas.items() if name not in by_ending}):
-        return {}
     why = f"{free:.2f} fewer follow-ups complain, as where what was invented is declined now"
     most = {FAILED: 1.0, **dict.fromkeys(("unanswered", CITED, WITH_DOCUMENTS), _OF_DECLINED)}
-    most |= dict.fromkeys(by_ending, _OF_DECLINED)
     return {
         name: why for name, times in most.items() if name in deltas and abs(deltas[name].value) <= times * failed.value
     }

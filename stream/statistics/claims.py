@@ -277,7 +277,7 @@ class _Weighing:
             if name in deciding and abs(self._deltas[name].value) <= fewer:
                 self._take_back(name, why, WORSE)
         self._take_back(WITH_DOCUMENTS, answered_otherwise(deciding), WORSE)
-        for name, why in declined(deciding, self._complained_of, refused).items():
+        for name, why in declined(deciding, refused).items():
             self._take_back(name, why, WORSE)
 
     def by_parts(self) -> None:

@@ -80,9 +80,10 @@ def test_who_answers_what_was_declined_is_better() -> None:
     assert any(sentence.startswith("v2 fails to answer less often") for sentence in found["better"])
 
 
-def test_who_declines_what_was_guessed_is_not_worse_and_the_mirror_of_a_mended_one_is() -> None:
-    assert findings(GUESSES, DECLINES)["worse"] == []
-    assert findings(MENDED, DECLINES)["worse"]
+@pytest.mark.parametrize("before", [GUESSES, MENDED], ids=["guesses", "knew"])
+def test_who_declines_is_worse_and_told_that_these_are_refusals_which_may_be_right(before: dict[str, float]) -> None:
+    """Users in another mood complain less of the answers that are left, too: that excuses no refusal."""
+    assert any("mostly refusals: if they ought to be" in sentence for sentence in findings(before, DECLINES)["worse"])
 
 
 @pytest.mark.parametrize(

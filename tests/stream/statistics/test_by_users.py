@@ -77,27 +77,6 @@ def test_what_is_declined_is_no_failure_where_as_many_complaints_went(
     assert {said["failed"], said["unanswered"], said["cited"]} == {verdict}
 
 
-@pytest.mark.parametrize(
-    ("complained_of", "beside", "verdict"),
-    [
-        (delta(-0.05, 0.01), {}, "changed"),
-        (delta(-0.05, 0.2), {}, "worse"),
-        (delta(-0.03, 0.01), {}, "worse"),  # at random
-        (delta(-0.05, 0.01), {"clarification_free(per=conversation)": delta(-0.15)}, "changed"),
-        (delta(-0.05, 0.01), {"clarification_free(per=conversation)": delta(-0.3)}, "worse"),
-        (delta(-0.05, 0.01), {"silent": delta(0.1)}, "worse"),
-        (delta(-0.2, 0.01), {"failed": delta(0.4)}, "worse"),
-    ],
-)
-def test_what_is_declined_is_no_failure_where_the_answers_that_are_left_are_complained_of_less(
-    complained_of: Difference, beside: dict[str, Difference], verdict: str
-) -> None:
-    deltas = {"failed": delta(0.25), "unanswered": delta(0.2), "clarification_free": delta(0.05)} | beside
-    found = claims(deltas, {}, "", 0.04, (), complained_of=complained_of)
-    names = ("failed", "unanswered", *(beside.keys() & {"clarification_free(per=conversation)"}))
-    assert {found[name].change for name in names} == {verdict}
-
-
 def test_content_that_is_read_less_often_holds_a_gain_back_as_far_as_it_may_explain_it() -> None:
     read = "coverage(follow_up)"
     assert verdicts({"clarification_free": delta(0.2), read: delta(-0.05)})["clarification_free"] == "better"
