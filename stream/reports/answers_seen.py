@@ -26,6 +26,7 @@ from turnsignal.stream.statistics.directions import (
     ASKS_BACK,
     BEFORE_ASKED,
     BEGUN_BEHIND,
+    COMPLAINED_OF,
     DOCUMENTS,
     ELSEWHERE,
     EXEMPTED,
@@ -82,11 +83,11 @@ class SeenAnswers:
     """Those of one conversation.
 
     first: what is kept of the first; documents: how many each turn was given, by its id; replaced: ids of turns in
-    whose place another one of their run is the answer; unasked: of those that answer small talk; held: what a turn says
-    of itself whose run may go on.
+    whose place another one of their run is the answer; unasked: of those that answer small talk; answering: of those
+    that answer, and do not fail; held: what a turn says of itself whose run may go on.
     """
 
-    __slots__ = ("_first", "_handed", "_sums", "documents", "held", "replaced", "unasked")
+    __slots__ = ("_first", "_handed", "_sums", "answering", "documents", "held", "replaced", "unasked")
 
     def __init__(self) -> None:
         self._first: FirstAnswer | None = None
@@ -94,6 +95,7 @@ class SeenAnswers:
         self.documents: dict[str, int] = {}
         self.replaced: set[str] = set()
         self.unasked: set[str] = set()
+        self.answering: set[str] = set()
         self.held: SeenAnswer | None = None
         self._sums: dict[str, tuple[int, float]] = {}
 
@@ -135,6 +137,12 @@ class SeenAnswers:
             again = first_answer(turn.platform, turn.text)
             if (again.text, again.length) != (self.held.first.text, self.held.first.length):
                 self.held.figures[IN_PARTS] = 1.0
+
+    def complain(self, turn_id: str) -> None:
+        """Take in, once all turns are, that the user asked to clarify behind a turn; of one that fails, nothing."""
+        if turn_id in self.answering and COMPLAINED_OF in self._sums:
+            n, total = self._sums[COMPLAINED_OF]
+            self._sums[COMPLAINED_OF] = n, min(float(n), total + 1)
 
     def add(self, figure: str, value: float) -> None:
         """Take in one answer's value of a figure."""
@@ -209,6 +217,9 @@ class AnswersSeen:
             if not back:
                 figures[WITH_DOCUMENTS] = given > 0
                 figures[ELSEWHERE] = turn.conversation_id in self._elsewhere and not given
+                if not failed:
+                    figures[COMPLAINED_OF] = 0.0
+                    seen.answering.add(turn.turn_id)
         elif not is_asked:
             seen.unasked.add(turn.turn_id)
         wants_answer = ASKS_BACK in figures

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from turnsignal.stream.errors import Refused
-from turnsignal.stream.records.scores import Stage
+from turnsignal.stream.records.scores import CLARIFICATION_FREE, Stage
 from turnsignal.stream.records.turns import MAX_ID, decode_turn
 from turnsignal.stream.reports.answers_seen import AnswersSeen, SeenAnswers
 from turnsignal.stream.reports.first_answers import FirstAnswer
@@ -248,8 +248,12 @@ class ConversationRows:
                 known.n += 1
                 known.total += value
             known.explanation = known.explanation or score.get("explanation")
-        if responds and seen is not None:
+        if seen is None:
+            return
+        if responds:
             self._see(row, seen)
+        elif row["stage"] == Stage.FOLLOW_UP and _complains(row):
+            seen.complain(row["turn_id"])
 
     def _see(self, row: _Row, seen: SeenAnswers) -> None:
         """Note what a row says of an answer beside its scores, as a replay does of each release."""
@@ -313,6 +317,11 @@ def compare_cases(
         counted.add(case)
     scores.since, scores.until = min(first.since, second.since), max(first.until, second.until)
     return scores
+
+
+def _complains(row: _Row) -> bool:
+    """Say whether the user asked to clarify."""
+    return any(score["scorer"] == CLARIFICATION_FREE and score.get("value") == 0 for score in row["scores"])
 
 
 def _read_id(given: Any) -> str | None:

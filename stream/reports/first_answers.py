@@ -44,6 +44,7 @@ _OTHERWISE = 0.5  #: share of first answers by which their language has to move:
 _OTHER_WORDS = 0.15  #: share of questions by which a word moved, from which on others may ask, in a language untold
 NO_PLATFORM = "none"  #: of turns that name none
 _AS_MANY = 0.1  #: by which the shares of platforms differ at most that may merely be renamed
+_NAMELESS = 0.9  #: share of a release's conversations without a platform, from which on its turns name none
 _SHOWN_PLATFORMS = 3
 _SHIFTED = 0.05  #: change of a platform's or language's share from which on figures may move for it
 
@@ -279,13 +280,14 @@ class FirstAnswers:
     def renamed_platforms(self, before: "FirstAnswers") -> str:
         """Say that all platforms have other names than before; "" where one has not, or their shares are others, too.
 
-        Where one platform takes the place of another one, nobody can tell whether users moved; where turns begin or
-        cease to name any, they did not.
+        Where one platform takes the place of another one, nobody can tell whether users moved; where nearly all turns
+        begin or cease to name any, they did not.
         """
         sides = before.platforms.most_common(), self.platforms.most_common()
         if not all(sides) or self.platforms.keys() & before.platforms.keys():
             return ""
-        if NO_PLATFORM not in before.platforms | self.platforms:
+        nameless = (of.platforms[NO_PLATFORM] / of.n for of in (before, self))
+        if max(nameless) < _NAMELESS:
             shares = ([count / of.n for _, count in side] for side, of in zip(sides, (before, self), strict=True))
             others = any(abs(was - became) > _AS_MANY for was, became in zip_longest(*shares, fillvalue=0.0))
             if others or min(map(len, sides)) < 2:

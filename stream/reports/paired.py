@@ -29,6 +29,7 @@ from turnsignal.stream.statistics.directions import (
     BY_USERS,
     CITATIONS,
     CITES_TOP,
+    COMPLAINED_OF,
     DOCUMENTS,
     FOLLOWED,
     NO_ANSWER,
@@ -44,7 +45,7 @@ from turnsignal.stream.statistics.directions import (
     WASTED,
     coverage_name,
 )
-from turnsignal.stream.statistics.intervals import Clusters, Difference
+from turnsignal.stream.statistics.intervals import Clusters, Difference, difference, mean_over_turns
 from turnsignal.stream.statistics.paired_difference import paired_difference
 from turnsignal.stream.statistics.rankings import RankingDoubts, cited_by_place, said_nothing, says_nothing
 from turnsignal.stream.statistics.record_change import RecordChange
@@ -60,6 +61,7 @@ SHOWN = 10  #: conversations that moved most
 _HIDDEN = {CITES_TOP, UNHEARD, *OF_THE_RECORD}  # neither better nor worse by themselves
 _BY_USERS = {*BY_USERS, "clarified"}  # which say nothing where no answer of either side was followed by a message
 _NOTHING = SideScore(None, None, None)
+_Sums = tuple[defaultdict[str, list[float]], defaultdict[str, list[float]]]
 
 
 class PairedScores:
@@ -84,6 +86,7 @@ class PairedScores:
         self.rows = 0
         self.exchanges = 0
         self.first_answers = FirstAnswers(), FirstAnswers()
+        self._complained_of: _Sums = defaultdict(_zeros), defaultdict(_zeros)  # of what answers, by case on each side
         self.searches = [0, 0]  #: cases whose documents are the same, in one order; cases with documents on both sides
         self._same_suite, self._same_checks = same_suite, same_checks
         self._missing, self._unheard, self._limit = missing, unheard, limit
@@ -120,6 +123,12 @@ class PairedScores:
             if change := new.value - old.value:
                 self.moved.add(Moved(abs(change), conversation, turn, name, old, new))
         was, became = _beside(before), _beside(after)
+        for sums, beside in zip(self._complained_of, (was, became), strict=True):
+            if (
+                share := beside.pop(COMPLAINED_OF, None)
+            ) is not None:  # one side may have declined what the other answers
+                sums[conversation][0] += 1
+                sums[conversation][1] += share
         for name in was.keys() & became.keys():
             self._beside.add(name)
             self._count(name, conversation, weight, was[name], became[name])
@@ -269,6 +278,13 @@ class PairedScores:
         back = change._replace(value=-change.value, low=-change.high, high=-change.low)
         return cited_by_place((back, total / n - change.value))
 
+    def _more_complained_of(self, minimum: int) -> Difference | None:
+        """Return after − before of the answers that answer and are complained of; None where too few answer."""
+        before, after = map(_clusters, self._complained_of)
+        if min(before.n, after.n) < minimum:
+            return None
+        return difference(mean_over_turns(after), mean_over_turns(before))
+
     def as_json(self, primary: str, least_change: float, minimum: int) -> dict[str, Any]:
         """Return all of it as JSON has it; arguments as in `claimed`."""
         deltas = self.figures(minimum, primary)
@@ -308,6 +324,7 @@ class PairedScores:
         enough = {name: delta for name, delta in deltas.items() if delta.n >= minimum}
         covered = {name: delta for name, delta in self.coverages().items() if delta.n >= minimum}
         unheard = None if self._unheard else self._sums.get(UNHEARD)
+        refused = paired_difference(_clusters(self._sums[REFUSED])) if REFUSED in self._sums else None
         named = claims(
             enough,
             covered,
@@ -323,9 +340,11 @@ class PairedScores:
             lacking=self._missing.lacking(least_change),
             unheard=paired_difference(_clusters(unheard)) if unheard else None,
             changes=self._record_changes(enough),
+            complained_of=None if self._no_user_says else self._more_complained_of(minimum),
+            refused=refused,
         )
-        if refused := self._sums.get(REFUSED):
-            doubt_refusals(named, enough, {REFUSED: paired_difference(_clusters(refused))})
+        if refused is not None:
+            doubt_refusals(named, enough, {REFUSED: refused})
         return {name: _revise(named.get(name), delta, least_change, SCALES.get(name)) for name, delta in deltas.items()}
 
 

@@ -334,3 +334,55 @@ def test_a_second_system_that_leaves_questions_without_any_answer_is_worse() -> 
     assert of_users.isdisjoint(figures), "no user wrote anything behind an answer"
     alike = compare_cases(known, of[0], of[0], same_suite=True).as_json("clarification_free", 0.01, 30)
     assert "no_answer" not in alike["figures"]
+
+
+def chat(name: str, answers: list[str], follow_ups: list[str]) -> list[bytes]:
+    """Give a conversation of a question, an answer and what its user wrote next for each of them."""
+    lines = []
+    for at, texts in enumerate(zip(answers, follow_ups, strict=True)):
+        for number, text in enumerate((f"When is shop {at} open?", *texts)):
+            role = "assistant" if number == 1 else "user"
+            more = {"turn_id": f"t{number}", "timestamp": f"2026-11-02T10:0{number}:00Z", "version": "v1"}
+            lines.append(turn(f"{name}{at}", text, role, metadata={"case_id": f"case {at}"}, **more))
+    return lines
+
+
+def _named(number: int) -> str:
+    """Name a street by letters: texts that differ in numbers only are the same."""
+    return f"{number:03}".translate(str.maketrans("0123456789", "aeioubdfgk")).title()
+
+
+def followed(name: str, follow_ups: list[str]) -> list[dict[str, Any]]:
+    """Give the rows of these conversations, as a replay reads the follow-ups."""
+    rows = []
+    for at, text in enumerate(follow_ups):
+        free = float(text.startswith("Thanks"))
+        score = {"scorer": "clarification_free", "value": free, "label": None}
+        rows.append(
+            {"conversation_id": f"{name}{at}", "turn_id": "t1", "stage": "follow_up", "time": 0.0, "scores": [score]}
+        )
+    return rows
+
+
+NONE, OPEN = "I could not find anything about that.", "The shop in {} Street is open from 9 to 18 on weekdays."
+THANKS, WRONG = "Thanks, that helps!", "No, that is wrong."
+
+
+@pytest.mark.parametrize(("now", "is_better"), [(WRONG, False), (THANKS, True)])
+def test_a_system_that_guesses_is_not_better_for_declining_less(now: str, *, is_better: bool) -> None:
+    count, declined = 120, 60
+    answers = [
+        [NONE if at < declined and not answered else OPEN.format(_named(at)) for at in range(count)]
+        for answered in (0, 1)
+    ]
+    said = [[of if at < declined else THANKS for at in range(count)] for of in ("OK, thanks. And on Sundays?", now)]
+    sides = []
+    for name, texts, follow_ups in zip("ab", answers, said, strict=True):
+        side = system(*chat(name, texts, follow_ups))
+        rows = ConversationRows([f"{name}{at}" for at in range(count)], side.answers.by_conversation)
+        for each in followed(name, follow_ups):
+            rows.add(each)
+        sides.append((side, rows))
+    (first, before), (second, after) = sides
+    claimed = compare_cases(pair_cases(first, second), before, after).as_json("clarification_free", 0.01, 20)["figures"]
+    assert (claimed["failed"]["verdict"] == "better") is is_better, claimed["failed"]

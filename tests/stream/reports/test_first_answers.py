@@ -40,6 +40,7 @@ def on(**platforms: int) -> FirstAnswers:
         ({"untold": 200}, {"web": 120, "app": 80}, True),
         ({"web": 120, "app": 80}, {"chat_web": 180, "chat_app": 20}, False),  # other shares
         ({"web": 120, "app": 80}, {"chat_web": 120, "app": 80}, False),  # one is called as before
+        ({"web": 120, "app": 80}, {"chat_web": 180, "chat_app": 17, "untold": 3}, False),  # others, and a few untold
         ({"web": 200}, {"whatsapp": 200}, False),  # they may all have moved
     ],
 )
