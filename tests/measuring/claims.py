@@ -417,12 +417,14 @@ def _print_coverage(draws: int, seed: int) -> None:
 def main() -> None:
     """Print the tables, with what is asked of each."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--recordings", type=int, default=510, help="that do not differ, over all three kinds")
+    parser.add_argument("--recordings", type=int, default=510, help="that do not differ, three or more: over three kinds")
     parser.add_argument("--broken", type=int, default=100, help="of each broken release")
     parser.add_argument("--draws", type=int, default=4000, help="per cell of the coverage table")
     parser.add_argument("--pool", type=int, default=3000, help="simulated conversations that recordings are drawn from")
     parser.add_argument("--seed", type=int, default=0, help="of all tables")
     args = parser.parse_args()
+    if args.recordings < 3:
+        parser.error(f"--recordings: expected three or more, one of each kind, got {args.recordings}")
     seed, share = 100_000 * args.seed, args.recordings // 3
     kept = conversations(args.pool, seed + 1)
     print(
