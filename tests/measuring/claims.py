@@ -417,7 +417,9 @@ def _print_coverage(draws: int, seed: int) -> None:
 def main() -> None:
     """Print the tables, with what is asked of each."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--recordings", type=int, default=510, help="that do not differ, three or more: over three kinds")
+    parser.add_argument(
+        "--recordings", type=int, default=510, help="that do not differ, three or more: over three kinds"
+    )
     parser.add_argument("--broken", type=int, default=100, help="of each broken release")
     parser.add_argument("--draws", type=int, default=4000, help="per cell of the coverage table")
     parser.add_argument("--pool", type=int, default=3000, help="simulated conversations that recordings are drawn from")
