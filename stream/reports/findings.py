@@ -20,6 +20,7 @@ from turnsignal.stream.reports.release_order import BY_CONVERSATIONS, BY_NAME
 from turnsignal.stream.reports.release_totals import MAX_RELEASES, OTHER_RELEASES
 from turnsignal.stream.reports.review import instructions
 from turnsignal.stream.reports.themes import CLARIFIED, INSTRUCTIONS, OTHER, RANKING, THEMES, USERS, WASTE, Theme
+from turnsignal.stream.reports.unread_follow_ups import count_unread
 from turnsignal.stream.reports.unversioned import stayed_before, tell_releases_apart
 from turnsignal.stream.reports.where_to_work import (
     broken_instructions,
@@ -88,9 +89,9 @@ def find(summary: Mapping[str, Any]) -> list[Finding]:
         _few_users(summary),
     ]
     if not named:
-        notes += _users(summary)
+        notes += [_unread(summary), *_users(summary)]
     elif all(finding.change != WORSE for finding in named):
-        notes.append(_unread(summary))
+        notes.append(_unread(summary) or _unrecognised(summary))
     where = where_labels_fail(summary), where_to_work(summary)
     sentences = (tell_releases_apart(summary), broken_instructions(summary), *where)
     notes += [Finding("note", sentence) for sentence in sentences if sentence]
@@ -405,6 +406,16 @@ def _unknown(summary: Mapping[str, Any]) -> int:
 
 
 def _unread(summary: Mapping[str, Any]) -> Finding | None:
+    """Say where many follow-ups are in languages that are not read, of which nobody can tell how users fared."""
+    unread, came = count_unread(summary["scores"])
+    if unread <= _MANY_UNKNOWN * came:
+        return None
+    return Finding(
+        "note", f"{unread:,} of {came:,} follow-ups are in languages that rules do not read, {_MAY_BE_MISSED}"
+    )
+
+
+def _unrecognised(summary: Mapping[str, Any]) -> Finding | None:
     """Say where most follow-ups are not recognised: that nothing is called worse means little then."""
     n = sum(row["n"] for row in summary["scores"] if row["scorer"] == CLARIFICATION_FREE)
     unknown = _unknown(summary)

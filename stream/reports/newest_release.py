@@ -3,17 +3,20 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from turnsignal.stream.reports.unread_follow_ups import OF_USERS, mostly_unread
 from turnsignal.stream.statistics.directions import WORSE
 from turnsignal.stream.text.counts import listed
 
 _NAMED = 5  # scores that a sentence names
+_SIDES = ("after", "before")
 
 
 class NewestRelease(NamedTuple):
     """The newest release of an assistant.
 
     name: assistant and version; verdicts: of each figure by which it was compared; why_not: why it was not; primary:
-    the figure that decides; untold: of figures that got worse, why nobody can tell whether the release is why.
+    the figure that decides; untold: of figures that got worse, why nobody can tell whether the release is why; unread:
+    that most of what its users wrote, or those before, is not read, "" where it is.
     """
 
     name: str
@@ -21,6 +24,7 @@ class NewestRelease(NamedTuple):
     why_not: str = ""
     primary: str | None = None
     untold: Mapping[str, str] = {}
+    unread: str = ""
 
     def not_known(self, wanted: Sequence[str]) -> str:
         """Say why nobody can tell whether one of these figures is worse; "" where one can.
@@ -32,6 +36,8 @@ class NewestRelease(NamedTuple):
         for name in wanted or filter(None, (self.primary,)):
             if name in self.untold:
                 return f"{name} of {self.name} got worse, and {self.untold[name]}"
+        if self.unread and any(name is None or name in OF_USERS for name in wanted or (self.primary,)):
+            return f"{self.unread} (`turnsignal judge` reads those), so nobody can tell how users of {self.name} fared"
         lacking = [name for name in wanted if name not in self.verdicts]
         return f"{self.name} has too few conversations with {listed(lacking[:_NAMED], len(lacking))}" if lacking else ""
 
@@ -64,7 +70,14 @@ def _newest(rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]) -> Ne
     verdicts = {name: delta["verdict"] for name, delta in last["deltas"].items()}
     verdicts |= {f"{part['figure']}(in={part['name']})": WORSE for part in last.get("affected_parts", ())}
     untold = {name: delta["why"] for name, delta in last["deltas"].items() if delta.get("untold")}
-    return NewestRelease(_name(assistant, last["after"]), verdicts, primary=last.get("primary"), untold=untold)
+    sides = ([row for row in summary.get("scores", ()) if _is_of(row, assistant, last[side])] for side in _SIDES)
+    unread = next(filter(None, map(mostly_unread, sides)), "")
+    name = _name(assistant, last["after"])
+    return NewestRelease(name, verdicts, primary=last.get("primary"), untold=untold, unread=unread)
+
+
+def _is_of(row: Mapping[str, Any], assistant: str, version: str | None) -> bool:
+    return bool(row["assistant"] == assistant and row["version"] == version)
 
 
 def _name(assistant: str, version: str | None) -> str:

@@ -156,6 +156,17 @@ def test_where_most_follow_ups_are_not_recognised_it_says_that_complaints_may_be
     assert any(sentence.endswith(said) for sentence in sentences(quality=[], scores=scores))
 
 
+@pytest.mark.parametrize("verdict", ["changed", "better", ""])
+def test_where_many_follow_ups_are_in_other_languages_it_says_that_complaints_may_be_missed(verdict: str) -> None:
+    scores = [{"scorer": "clarification_free", "n": 40, "mean": 1.0, "unscored": {"language": 60, "gap": 5}}]
+    moved = [compared("billing", cited=delta(0.2, verdict))] if verdict else []
+    said = "60 of 100 follow-ups are in languages that rules do not read"
+    said += ", so complaints may be missed (`turnsignal judge` reads those)"
+    assert said in sentences(*moved, scores=scores)
+    scores[0]["n"] = 300
+    assert not any("do not read" in sentence for sentence in sentences(*moved, scores=scores))
+
+
 def test_it_says_so_beside_a_change_that_is_not_for_the_worse_and_not_beside_one_that_is() -> None:
     scores = [
         {"scorer": "clarification_free", "n": 40, "mean": 0.9},

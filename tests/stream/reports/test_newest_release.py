@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from turnsignal.stream.reports.newest_release import NewestRelease, newest_releases
 
 
@@ -62,3 +64,17 @@ def test_a_score_that_too_few_conversations_have_is_not_known() -> None:
     one = NewestRelease("a v2", {"cited": "no difference shown"})
     assert (one.not_known(["cited"]), one.not_known([])) == ("", "")
     assert one.not_known(["cited", "vote"]) == "a v2 has too few conversations with vote"
+
+
+@pytest.mark.parametrize(("side", "read"), [("v1", 10), ("v2", 10), ("v2", 60)])
+def test_where_most_follow_ups_are_in_other_languages_nobody_can_tell_how_users_fared(side: str, read: int) -> None:
+    given = summary(("a", "v1", 1.0), ("a", "v2", 2.0), compared=(("a", "v1", "v2", "no difference shown"),))
+    rows = {version: {"n": 90, "unscored": {"language": 10}} for version in ("v1", "v2")}
+    rows[side] = {"n": read, "unscored": {"language": 50}}
+    of = {"scorer": "clarification_free", "assistant": "a"}
+    given["scores"] = [of | {"version": version} | row for version, row in rows.items()]
+    (one,) = newest_releases(given)
+    said = "50 of 60 follow-ups are in languages that the rules do not read" if read < 50 else ""
+    assert one.not_known(["silent"]).startswith(said)
+    assert bool(one.not_known([])) == bool(said)
+    assert one.not_known(["cited"]) == ""
