@@ -156,7 +156,7 @@ def record_changes(
         by_ids(beside, known.ranked),
         put_last(deltas, beside, known.ranked),
         _cites_earlier(beside),
-        _resumed(beside, known.clarified),
+        *_resumed(beside, known.clarified),
         _unthanked(deltas, beside, known.clarified, known.length) if known.unthanked and apart is None else None,
         _unlogged(deltas, beside),
         *other_questions(
@@ -341,19 +341,28 @@ def _cites_earlier(beside: Mapping[str, Difference]) -> RecordChange | None:
     return RecordChange(why, {}, note)
 
 
-def _resumed(beside: Mapping[str, Difference], clarified: float) -> RecordChange | None:
-    """Tell users who complain less from questions of another day that stand behind an answer, and do not complain."""
+def _resumed(beside: Mapping[str, Difference], clarified: float) -> list[RecordChange]:
+    """Tell users who complain less from questions of another day that stand behind an answer, and do not complain.
+
+    Of these, more make the share of complaints fall, and fewer make it rise: where it moved the other way, users came
+    back to complain, or ceased to.
+    """
     later = _change_of(RESUMED, beside)
     if later is None:
-        return None
+        return []
     by = abs(later.value)
     why = f"{by:.0%} {more(later)} questions come when their conversation had been idle"
     read = dict.fromkeys((FOLLOW_UP, FOLLOW_UP_PRECISION), _OF_REPLIES * by * (clarified + _READ_AS_GOOD))
-    most = {**dict.fromkeys(BY_CONVERSATION, 1.0), **read, CLARIFICATION_FREE: _OF_REPLIES * by * clarified}
+    complaints = {**read, CLARIFICATION_FREE: _OF_REPLIES * by * clarified}
+    most = dict.fromkeys(BY_CONVERSATION, 1.0)
     most |= dict.fromkeys(_UNANSWERED, by)  # as many have something behind a message that nobody answered
     most[WITH_DOCUMENTS] = _OF_REPLIES * by  # who replies to "did it work out?" of the day after needs none
     note = note_of(later, f"{why}: does a user's thread count as one conversation?")
-    return RecordChange(why, most, note, by_chance=True)
+    withdrawn = (BETTER,) if later.value > 0 else (WORSE,)
+    return [
+        RecordChange(why, most, note, by_chance=True),
+        RecordChange(why, complaints, withdraws=withdrawn, by_chance=True),
+    ]
 
 
 def _unthanked(

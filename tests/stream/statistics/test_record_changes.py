@@ -401,6 +401,15 @@ def test_questions_of_another_day_behind_an_answer_do_not_complain_of_it() -> No
     assert verdicts({"answers_with_documents": delta(-0.3)}, resumed=delta(0.14)) == {"answers_with_documents": "worse"}
 
 
+@pytest.mark.parametrize(("resumed", "free", "verdict"), [(0.3, -0.02, "worse"), (-0.3, 0.02, "better")])
+def test_questions_of_another_day_do_not_complain_so_that_more_complaints_beside_them_are_users_who_came_back(
+    resumed: float, free: float, verdict: str
+) -> None:
+    said = verdicts({"clarification_free": delta(free)}, resumed=delta(resumed))
+    assert said["clarification_free"] == verdict
+    assert verdicts({"clarification_free": delta(-free)}, resumed=delta(resumed))["clarification_free"] == "changed"
+
+
 def test_users_whose_thanks_are_no_longer_logged_do_not_turn_silent() -> None:
     deltas = {"silent": delta(0.2), "resolved": delta(-0.2), "failed": delta(0.2)}
     beside = {"answers_thanked": delta(-0.1)}
