@@ -26,7 +26,9 @@ _VARIES = re.compile(r"\[[^\]\n]{0,80}\]|[0-9]+")
 def edges(text: str) -> tuple[str, ...]:
     """Return the sentences that a text begins and ends with, each as a digest and what is shown; none of just one.
 
-    >>> [edge.partition(" ")[2] for edge in edges("Hi there! It is 9 euros [1]. Anything else?")]
+    A citation behind the full stop is none.
+
+    >>> [edge.partition(" ")[2] for edge in edges("Hi there! It is 9 euros [1]. Anything else? [1][2]")]
     ['hi there!', 'anything else?']
     """
     whole = text.strip()
@@ -34,8 +36,8 @@ def edges(text: str) -> tuple[str, ...]:
     if end is None and len(whole) <= _READ:
         return ()
     first = whole[: _READ if end is None else end.start()]
-    last = _PIECES.split(whole[-_READ:])[-1]
-    return tuple(dict.fromkeys(named(sentence, _SHOWN) for sentence in (first, last)))
+    begins, ends = _alike(first), next(filter(None, map(_alike, reversed(_PIECES.split(whole[-_READ:])))), "")
+    return tuple(_named(sentence, _SHOWN) for sentence in (begins, ends) if sentence) if begins != ends else ()
 
 
 def has_end(text: str) -> bool:
@@ -45,8 +47,16 @@ def has_end(text: str) -> bool:
 
 def named(text: str, shown: int) -> str:
     """Return a text's digest and its first characters; citations, numbers and capitals do not tell two texts apart."""
-    alike = " ".join(_VARIES.sub(" ", text.casefold()).split())
+    return _named(_alike(text), shown)
+
+
+def _named(alike: str, shown: int) -> str:
     return f"{blake2b(alike.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()} {alike[:shown]}"
+
+
+def _alike(text: str) -> str:
+    """Return what of a text tells it apart."""
+    return " ".join(_VARIES.sub(" ", text.casefold()).split())
 
 
 def forget_rare(counts: Counter[str], most: int) -> Counter[str]:

@@ -58,3 +58,14 @@ def test_parts_are_counted_together() -> None:
 def test_an_answer_of_one_sentence_has_nothing_around_it() -> None:
     assert edges("It is 9 euros.") == edges("") == edges("\n ") == ()
     assert len(edges("Sure. It is 9 euros.")) == 2
+
+
+def test_a_citation_behind_the_full_stop_is_no_sentence_that_answers_share() -> None:
+    assert edges("It is 9 euros. [1]") == edges("[1]") == ()
+    assert edges("Sure. It is 9 euros. [1] [2]") == edges("Sure. It is 8 euros.")
+    cited = AnswerEdges()
+    for at in range(60):
+        cited.add(
+            edges(f"Answer of its own {'abcdefghij'[at % 10] * (at + 1)}. It takes {'xyz'[at % 3] * at} days. [1]")
+        )
+    assert cited.more_alike(answered(60)) == (0.0, "")
