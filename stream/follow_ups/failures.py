@@ -22,6 +22,7 @@ import re2
 
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.follow_ups.addenda import divided, unwrapped, without_footers
+from turnsignal.stream.text.accents import without_accents
 from turnsignal.stream.text.exemptions import Exemptions
 from turnsignal.stream.text.patterns import Patterns, encode, options
 
@@ -97,11 +98,6 @@ _SILENT = frozenset(("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Zs", "Zl", "Zp",
 _FILLERS = "\u115f\u1160\u3164\uffa0\u2800"  #: letters and signs that are drawn as nothing
 _TABLE = tomllib.loads(files(__package__).joinpath("failures.toml").read_text(encoding="utf-8"))
 _ENGLISH = (" the ", " and ", " you ", " your ", " this ")  #: words that no other language has, so no other is tried
-#: Latin letters without their accents, so that one pattern reads "não" and "nao"
-_PLAIN = {
-    letter: base[0] for letter in range(0xC0, 0x180) if (base := unicodedata.normalize("NFD", chr(letter)))[0].isascii()
-} | {ord("ł"): "l", ord("’"): "'"}
-_ACCENTS = re.compile("[À-ſ’]")
 _HARD, _SOFT = range(2)
 _EVIDENCE = 0  #: the place of the signs of help that count in any sentence
 
@@ -167,7 +163,7 @@ class Failures:
             return True
         if self.finds(text):
             return True
-        opening = _plain(text[:_OPENING])
+        opening = without_accents(text[:_OPENING])
         read = encode(opening)
         if len(text) <= _OPENING and (acknowledges(text) or (self._whole.match(read) and not _tells_of_error(opening))):
             return True
@@ -177,7 +173,7 @@ class Failures:
         if not failed and len(text) <= _OPENING:
             return False
         polite = bool(self._courtesy.match(read))
-        closing = _plain(text[_OPENING:][-_OPENING:])
+        closing = without_accents(text[_OPENING:][-_OPENING:])
         if not failed and not (polite and _kinds(closing, encode(closing))):
             return False
         if _fails(opening, closing, polite=polite, unread=len(text) > 2 * _OPENING):
@@ -203,7 +199,7 @@ def _without_addenda(text: str) -> str:
     """Leave out what a product puts behind every answer; a note that helps is none of that."""
     bare = without_footers(text)
     kept, aside = divided(bare)
-    return bare if aside and _table("beside", "help").match(encode(_plain(aside))) else kept
+    return bare if aside and _table("beside", "help").match(encode(without_accents(aside))) else kept
 
 
 def acknowledges(response: str) -> bool:
@@ -237,7 +233,7 @@ def ends_idle(response: str) -> bool:
 def _says_only(what: str, response: str, most: int) -> bool:
     """Say whether an answer of so many characters at most is of a kind. what: the name of its patterns."""
     text = response.strip()
-    return len(text) <= most and bool(_table("patterns", what).match(encode(_plain(text))))
+    return len(text) <= most and bool(_table("patterns", what).match(encode(without_accents(text))))
 
 
 def hands_over(response: str) -> bool:
@@ -246,7 +242,7 @@ def hands_over(response: str) -> bool:
     >>> hands_over("I've put you through to Sam."), hands_over("One moment, please.")
     (True, False)
     """
-    return bool(_table("beside", "handed").match(encode(_plain(response[:_OPENING]))))
+    return bool(_table("beside", "handed").match(encode(without_accents(response[:_OPENING]))))
 
 
 def refuses(response: str) -> bool:
@@ -256,7 +252,7 @@ def refuses(response: str) -> bool:
     (True, False, False)
     """
     text = response.strip()
-    read = encode(_plain(text[:_OPENING]))
+    read = encode(without_accents(text[:_OPENING]))
     if _table("patterns", "whole").match(read) or hands_over(text):
         return False
     return bool(_table("beside", "declines").match(read)) and not _table("beside", "breaks").match(read)
@@ -273,14 +269,14 @@ def asks_back(response: str) -> bool:
     (True, False)
     """
     text = response.strip()
-    if len(text) <= _OPENING and _offers_choice(_plain(text)):
+    if len(text) <= _OPENING and _offers_choice(without_accents(text)):
         return True
     asking, mark, behind = text[-_OPENING - 1 :].rpartition("?")
     if not mark:
-        return len(text) <= _OPENING and _asks_without_a_mark(_sentences(_plain(text)))
+        return len(text) <= _OPENING and _asks_without_a_mark(_sentences(without_accents(text)))
     if len(asking) >= _OPENING or any(len(line.split()) > _CHOICE for line in behind.splitlines()):
         return False
-    return all(map(_leads_over, _sentences(_plain(asking + mark))))
+    return all(map(_leads_over, _sentences(without_accents(asking + mark))))
 
 
 def demands(response: str) -> bool:
@@ -290,7 +286,7 @@ def demands(response: str) -> bool:
     (True, False)
     """
     text = response.strip()
-    end = _plain(text[-_OPENING:])
+    end = without_accents(text[-_OPENING:])
     sentences = _sentences(end)
     if any(map(_requests, sentences[-_LAST:])):
         return True
@@ -506,14 +502,6 @@ def _helps(text: str) -> tuple[bool, bool]:
 def _is_said(letter: str) -> bool:
     """Say whether a character says something: no space, no punctuation, nothing invisible."""
     return letter not in _FILLERS and unicodedata.category(letter) not in _SILENT
-
-
-def _plain(text: str) -> str:
-    """Casefold, with Latin letters that have no accents."""
-    if text.isascii():
-        return text.lower()
-    text = text.casefold()
-    return text.translate(_PLAIN) if _ACCENTS.search(text) is not None else text
 
 
 def _kinds(text: str, read: bytes) -> set[int]:

@@ -13,12 +13,13 @@ from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.follow_ups.commands import is_enough
 from turnsignal.stream.follow_ups.failures import acknowledges, ends_idle
 from turnsignal.stream.follow_ups.leaving import expects_no_answer
+from turnsignal.stream.follow_ups.openings import passes_over
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.small_talk import accepts, asks
 from turnsignal.stream.records.scores import ConversationOutcome
 from turnsignal.stream.text.quoted_lines import own_words
 
-VERSION = 14  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
+VERSION = 15  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
 
 #: The score `conversation`; `silent` is unscored.
 VALUES = {
@@ -74,7 +75,10 @@ class Outcomes:
         if last is None or any(turn.role not in (USER, ASSISTANT) for turn in kept[last + 1 :]):
             return False
         is_failing, asked = self._rules.failures.is_failing, kept[:last]
-        failed = is_failing(kept[last].text) and not is_enough(kept[last].text, exchange(kept, last, "").prompt)
+        answer, prompt = kept[last].text, exchange(kept, last, "").prompt
+        if passes_over(answer, prompt):
+            return not self._expects_no_answer(asked, last_answer(asked))
+        failed = is_failing(answer) and not is_enough(answer, prompt)
         if not asked or asked[-1].role != USER or (failed and not acknowledges(kept[last].text)):
             return failed
         # What is said to polite words, as "You're welcome!" or "Okay.", is no answer to what was asked before.

@@ -14,6 +14,7 @@ from turnsignal.stream.follow_ups.commands import is_enough
 from turnsignal.stream.follow_ups.contexts import CLOSING, TAIL, expanded
 from turnsignal.stream.follow_ups.failures import acknowledges, demands, ends_idle, praises
 from turnsignal.stream.follow_ups.leaving import expects_no_answer, leaves_in_words
+from turnsignal.stream.follow_ups.openings import only_opens, passes_over
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.follow_ups.sentences import TABLE, WORDS, opened, tells
 from turnsignal.stream.text.client_labels import without_labels
@@ -60,6 +61,15 @@ def asks(text: str) -> bool:
     """Say whether a message asks something; what people write in several messages they often do not."""
     words = opened(text.casefold())
     return "?" in text or (bool(words) and not tells(words))
+
+
+def ignores(response: str, kept: Sequence[KeptTurn], rules: FollowUpRules) -> bool:
+    """Say whether an answer only greets and asks what it can do, though its user asked; kept: turns before it."""
+    if not only_opens(response):
+        return False
+    begin, end = asked(kept, len(kept))
+    text = TOGETHER.join([own_words(turn.text) for turn in kept[begin:end]])
+    return passes_over(response, text) and not is_small_talk(kept, rules, response)
 
 
 def accepts(around: Exchange, rules: FollowUpRules) -> bool:

@@ -12,7 +12,7 @@ from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn
 from turnsignal.stream.conversations.state import Limits
 from turnsignal.stream.follow_ups.failures import Failures, asks_back, hands_over, refuses
 from turnsignal.stream.follow_ups.rules import FollowUpRules
-from turnsignal.stream.follow_ups.small_talk import is_reply, is_small_talk, suffices
+from turnsignal.stream.follow_ups.small_talk import ignores, is_reply, is_small_talk, suffices
 from turnsignal.stream.formats.completeness import FIRST_PLAUSIBLE
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
@@ -203,10 +203,15 @@ class AnswersSeen:
 
     def _count(self, seen: SeenAnswers, turn: Turn, kept: list[KeptTurn]) -> None:
         given = seen.documents[turn.turn_id] = len(turn.retrieved)
+        is_greeting = ignores(turn.text, kept, self._rules)
         failed = self._rules.failures.is_failing(turn.text) and not suffices(turn.text, kept, self._rules)
+        failed |= is_greeting
         exempt = self._rules.failures.exempts(turn.text)
         figures: dict[str, float] = {IN_PARTS: 0.0, LEFTOVERS: has_leftovers(turn.text)}
-        is_asked, back = not is_small_talk(kept, self._rules, "" if given else turn.text), asks_back(turn.text)
+        is_asked, back = (
+            not is_small_talk(kept, self._rules, "" if given else turn.text),
+            asks_back(turn.text) and not is_greeting,
+        )
         questions = [before for before in kept if before.role == USER]
         if failed or (is_asked and questions):  # what answers nobody, and does not fail, is a greeting
             figures[FAILED], figures[FOLLOWED], figures[HANDED_ON] = failed, 0.0, 0.0

@@ -16,9 +16,10 @@ from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.follow_ups.closings import asks_whether_it_helped, invites_correction, without_last_question
 from turnsignal.stream.follow_ups.contexts import TAIL
 from turnsignal.stream.follow_ups.failures import asks_back, hands_over, refuses
+from turnsignal.stream.follow_ups.openings import only_opens
 from turnsignal.stream.follow_ups.outcomes import Outcomes
 from turnsignal.stream.follow_ups.rules import FollowUp
-from turnsignal.stream.follow_ups.small_talk import complains, is_reply, is_small_talk, recalls, suffices
+from turnsignal.stream.follow_ups.small_talk import complains, ignores, is_reply, is_small_talk, recalls, suffices
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.pipeline.scoring import Scored
 from turnsignal.stream.records.scores import Unscored
@@ -217,10 +218,13 @@ class AnswerReader:
         self._checks = frozenset(check.name for _, check in suite.parsed_checks)
 
     def is_failing(self, state: Conversation, text: str) -> bool:
-        """Say whether an answer is empty, an error or a refusal; to a command "OK" is an answer, as to thanks."""
+        """Say whether an answer is empty, an error or a refusal, or greets who asked something.
+
+        To a command "OK" is an answer, as to thanks.
+        """
         rules = self._suite.follow_up_rules
         is_failing = rules.failures.find_ahead if len(text) <= self._kept_whole else rules.failures.is_failing
-        return is_failing(text) and not suffices(text, state.kept, rules)
+        return (is_failing(text) and not suffices(text, state.kept, rules)) or ignores(text, state.kept, rules)
 
     def read_reply(self, around: Exchange) -> Reply:
         """Tell a follow-up that asks to clarify from one that replies to what its answer asks beside what it says.
@@ -264,7 +268,7 @@ class AnswerReader:
             broken = tuple([check for check, result in scored.findings if result is Result.FAIL])
         index = insertion_index(state.kept, turn.time)
         is_prompted = state.prompted_before or prompted(state.kept, index)
-        back = not scored.cited and asks_back(turn.text)
+        back = not scored.cited and asks_back(turn.text) and not (failed and only_opens(turn.text))
         beside = self._derive(state, turn, scored, failed=failed, back=back)
         beside[BEFORE_ASKED] = not is_prompted and bool(turn.retrieved)
         text = turn.text[: self._kept_whole]

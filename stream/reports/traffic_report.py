@@ -11,7 +11,7 @@ from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.conversations.pairing import USER, KeptTurn
 from turnsignal.stream.diagnosis import Level
 from turnsignal.stream.errors import Refused
-from turnsignal.stream.follow_ups.small_talk import suffices
+from turnsignal.stream.follow_ups.small_talk import ignores, suffices
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.records.turns import MAX_SHORT, Truth, Turn
 from turnsignal.stream.reports.answer_runs import RunTurn
@@ -106,8 +106,9 @@ class TrafficReport:
     def _take_answer(self, turn: Turn) -> None:
         """Count an answer, unless another turn of its run may be the answer."""
         failed = self._rules.failures.is_failing(turn.text)
-        if failed and (asked := self._asked.get(turn.conversation_id)) is not None:
-            failed = not suffices(turn.text, [KeptTurn("", USER, turn.time, asked[1])], self._rules)
+        if (asked := self._asked.get(turn.conversation_id)) is not None:
+            kept = [KeptTurn("", USER, turn.time, asked[1])]
+            failed = (failed and not suffices(turn.text, kept, self._rules)) or ignores(turn.text, kept, self._rules)
         run = RunTurn(failed, bool(turn.retrieved))
         superseded = self._signals.is_superseded(turn.conversation_id, turn.turn_id)
         earlier = self._held.pop(turn.conversation_id, None)
