@@ -27,7 +27,7 @@ _WHO = (
 )
 _WHAT = (
     r"how (?:can|may|could) (?:i|we) (?:help|assist|serve|be of (?:help|assistance|service))",
-    r"what can (?:i|we) (?:do|help)",
+    r"what can (?:i|we) (?:do for you|help you with)",
     r"(?:wie|womit|wobei) (?:kann|darf) ich|was kann ich",
     r"(?:comment|en quoi) (?:puis.je|je peux)|que puis.je faire",
     r"(?:en que|como|con que) (?:le |te |les |lo |la )?(?:puedo|podemos)",
@@ -63,6 +63,11 @@ _ANNOUNCED = (
 )
 _PLEASE = r"(?:(?:please|bitte|s'il vous plait|por favor|per favore|alstublieft) )?"
 _OPENS = re.compile(rf"[\W_]*{_HELLO}{_WHO}(?:{'|'.join(_WHAT)})\b[^.!?\n]{{0,60}}[\W_]*")
+#: in an answer that goes on with a conversation: who says that he will decide later is asked so
+_FURTHER = re.compile(
+    r"\b(?:further|else|now|next|then|sonst|noch|jetzt|dann|d'autre|encore|maintenant|alors|mas|ahora|entonces|altro|ancora|"
+    r"adesso|ora|allora|nog|verder|nu|dan|mais|agora|entao)\b"
+)
 _ANNOUNCES = re.compile(rf"[\W_]*{_HELLO}{_PLEASE}(?:{'|'.join(_ANNOUNCED)})[\W_]*")
 
 
@@ -73,7 +78,9 @@ def only_opens(response: str) -> bool:
     (True, False)
     """
     text = response.strip()
-    return 0 < len(text) <= _MOST and bool(_OPENS.fullmatch(without_accents(text)))
+    if not 0 < len(text) <= _MOST or _OPENS.fullmatch(plain := without_accents(text)) is None:
+        return False
+    return _FURTHER.search(plain) is None
 
 
 def passes_over(response: str, prompt: str) -> bool:
