@@ -54,13 +54,14 @@ def newest_releases(summary: Mapping[str, Any]) -> list[NewestRelease]:
 
 
 def _newest(rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]) -> NewestRelease:
-    newest = max(rows, key=lambda row: (row.get("first") is not None, row.get("first") or 0.0))
-    assistant, version = newest["assistant"], newest["version"]
-    compared = [
-        row
-        for row in summary["comparisons"]
-        if row["assistant"] == assistant and version in (row["before"], row["after"])
-    ]
+    assistant = rows[0]["assistant"]
+    comparisons = [row for row in summary["comparisons"] if row["assistant"] == assistant]
+    known = {row[side] for row in comparisons for side in _SIDES}
+    # Messages that nobody answers name no version, and are no release: what they say is said of the others.
+    named = [row for row in rows if row["version"] is not None or None in known] or rows
+    newest = max(named, key=lambda row: (row.get("first") is not None, row.get("first") or 0.0))
+    version = newest["version"]
+    compared = [row for row in comparisons if version in (row["before"], row["after"])]
     if not compared:
         # Of two that answer side by side, either may have begun first: the one that is too small says why.
         small = next((row for row in (newest, *reversed(rows)) if "not_compared" in row), newest)

@@ -33,6 +33,16 @@ def test_of_two_that_answer_side_by_side_the_one_that_is_tried_counts() -> None:
     assert found == [NewestRelease("a canary", {"cited": "worse"})]
 
 
+def test_messages_that_nobody_answers_name_no_version_and_are_no_release() -> None:
+    given = summary(("a", "v1", 1.0), ("a", "v2", 1.0), ("a", "", 1.5), compared=(("a", "v1", "v2", "worse"),))
+    given["quality"][2]["version"] = None
+    (one,) = newest_releases(given)
+    assert (one.name, one.verdicts) == ("a v2", {"cited": "worse"})
+    given["comparisons"][0]["after"] = None  # a release that ceased to name its version is one
+    (one,) = newest_releases(given)
+    assert one.name == "a (no version)"
+
+
 def test_a_newest_release_with_too_little_is_not_known() -> None:
     releases = ("a", "v1", 1.0), ("a", "v2", 2.0), ("a", "v3", 3.0), ("b", "v1", 1.0)
     (one,) = newest_releases(summary(*releases, compared=(("a", "v1", "v2", "worse"),)))
