@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from turnsignal.stream.pipeline.release_times import with_release
 from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, Unscored
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
+from turnsignal.stream.reports.newest_release import nameless
 from turnsignal.stream.reports.release_figures import LANGUAGES, PLATFORMS, WITHIN, ranked_figures
 from turnsignal.stream.reports.release_order import BY_CONVERSATIONS, BY_NAME
 from turnsignal.stream.reports.release_totals import MAX_RELEASES, OTHER_RELEASES
@@ -87,6 +88,7 @@ def find(summary: Mapping[str, Any]) -> list[Finding]:
         _not_compared(summary, compared),
         _not_by_user(summary, compared),
         _few_users(summary),
+        *(Finding("note", sentence) for row in summary["comparisons"] if (sentence := nameless(row, summary))),
     ]
     if not named:
         notes += [_unread(summary), *_users(summary)]

@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from turnsignal.stream.reports.unread_follow_ups import OF_USERS, mostly_unread
-from turnsignal.stream.statistics.directions import WORSE
+from turnsignal.stream.statistics.by_users import WHEREVER
+from turnsignal.stream.statistics.directions import UNANSWERED_OF_ALL, WORSE
 from turnsignal.stream.text.counts import listed
 
 _NAMED = 5  # scores that a sentence names
 _SIDES = ("after", "before")
+_APART = 0.05  #: of the newest release's conversations, from which on others without an answer may make it worse
 
 
 class NewestRelease(NamedTuple):
@@ -16,7 +18,8 @@ class NewestRelease(NamedTuple):
 
     name: assistant and version; verdicts: of each figure by which it was compared; why_not: why it was not; primary:
     the figure that decides; untold: of figures that got worse, why nobody can tell whether the release is why; unread:
-    that most of what its users wrote, or those before, is not read, "" where it is.
+    that most of what its users wrote, or those before, is not read, "" where it is; apart: that questions without an
+    answer may be its own.
     """
 
     name: str
@@ -25,6 +28,7 @@ class NewestRelease(NamedTuple):
     primary: str | None = None
     untold: Mapping[str, str] = {}
     unread: str = ""
+    apart: str = ""
 
     def not_known(self, wanted: Sequence[str]) -> str:
         """Say why nobody can tell whether one of these figures is worse; "" where one can.
@@ -38,6 +42,8 @@ class NewestRelease(NamedTuple):
                 return f"{name} of {self.name} got worse, and {self.untold[name]}"
         if self.unread and any(name is None or name in OF_USERS for name in wanted or (self.primary,)):
             return f"{self.unread} (`turnsignal judge` reads those), so nobody can tell how users of {self.name} fared"
+        if self.apart and (not wanted or any(name in WHEREVER for name in wanted)):
+            return self.apart
         lacking = [name for name in wanted if name not in self.verdicts]
         return f"{self.name} has too few conversations with {listed(lacking[:_NAMED], len(lacking))}" if lacking else ""
 
@@ -73,8 +79,24 @@ def _newest(rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]) -> Ne
     untold = {name: delta["why"] for name, delta in last["deltas"].items() if delta.get("untold")}
     sides = ([row for row in summary.get("scores", ()) if _is_of(row, assistant, last[side])] for side in _SIDES)
     unread = next(filter(None, map(mostly_unread, sides)), "")
-    name = _name(assistant, last["after"])
-    return NewestRelease(name, verdicts, primary=last.get("primary"), untold=untold, unread=unread)
+    name, apart = _name(assistant, last["after"]), nameless(last, summary)
+    return NewestRelease(name, verdicts, primary=last.get("primary"), untold=untold, unread=unread, apart=apart)
+
+
+def nameless(compared: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
+    """Say that many questions without an answer name no version, and may be of either release; "" elsewhere.
+
+    compared: a comparison of a summary. Where one of both answered before, the share of them all tells.
+    """
+    apart = compared.get("apart", 0)
+    if not apart or UNANSWERED_OF_ALL in compared["deltas"]:
+        return ""
+    rows = [row for row in summary["quality"] if _is_of(row, compared["assistant"], compared["after"])]
+    n = sum(row["conversations"] for row in rows)
+    if apart < max(summary["suite"]["minimum_n"], _APART * n):
+        return ""
+    before, after = (compared[side] or "(no version)" for side in ("before", "after"))
+    return f"{apart:,} conversations without an answer name no version, and may be of {before} or of {after}"
 
 
 def _is_of(row: Mapping[str, Any], assistant: str, version: str | None) -> bool:

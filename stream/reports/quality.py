@@ -93,6 +93,9 @@ DERIVED = (
     ANSWER_SECONDS,
 )
 
+_ONLY_FAILS = (
+    0.95  #: share of conversations that end without an answer, from which on what names no version is nobody's
+)
 _MOST_TAKEN_OVER = 2_000  #: conversations of a partition that are held because a release may have taken them over
 
 
@@ -342,7 +345,14 @@ class Quality:
         return not self._is_nobody(release) or self._unattributed.silent_since(release[0]) is not None
 
     def _is_nobody(self, release: Release) -> bool:
-        return release[1] is None and not self._releases[release].answered[0]
+        """Say whether a release is what nobody answered, or what only failed beside releases that name themselves."""
+        if release[1] is not None:
+            return False
+        totals = self._releases[release]
+        if not totals.answered[0]:
+            return True
+        only_fails = totals.outcomes[UNANSWERED] >= _ONLY_FAILS * totals.outcomes.total()
+        return only_fails and any(one[0] == release[0] and one[1] is not None for one in self._releases)
 
     def _row(self, release: Release, minimum: int) -> dict[str, Any]:
         totals = self._releases[release]
