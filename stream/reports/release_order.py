@@ -137,19 +137,19 @@ def _are_throughout(earlier: Period, later: Period) -> bool:
 
 def _is_newer(version: str, other: str) -> bool:
     """Say whether a version is the higher one of two that count up alike."""
-    return _count_up(version, other) and version_key(version) > version_key(other)
+    return count_up(version, other) and version_key(version) > version_key(other)
 
 
 def _has_clearly_more(period: Period, other: Period) -> bool:
     n, others = period.answered, other.answered
-    times = _FAR_MORE if _count_up(period.release[1] or "", other.release[1] or "") else _CLEARLY_MORE
+    times = _FAR_MORE if count_up(period.release[1] or "", other.release[1] or "") else _CLEARLY_MORE
     return n >= times * others and n - others >= _BEYOND_CHANCE * math.sqrt(n + others)
 
 
-def _count_up(version: str, other: str) -> bool:
+def count_up(version: str, other: str) -> bool:
     """Say whether two versions differ by numbers alone, so that the higher one is the newer.
 
-    >>> _count_up("v1", "v2"), _count_up("2.0-rc1", "1.9"), _count_up("blue", "green"), _count_up("3f9a", "41c2")
+    >>> count_up("v1", "v2"), count_up("2.0-rc1", "1.9"), count_up("blue", "green"), count_up("3f9a", "41c2")
     (True, True, False, False)
     """
     one, two = _COUNTS_UP.fullmatch(version), _COUNTS_UP.fullmatch(other)

@@ -24,6 +24,7 @@ DEFAULT = "default"  #: the assistant of turns that name none
 _UNANSWERED = ConversationOutcome.UNANSWERED
 _BUCKET = 600.0  #: seconds of event time of which only a release's first and last answers are kept
 _MOST = 2_000  #: conversations of a partition that are kept
+_HARDLY = 0.05  #: answered conversations for each other one, up to which nobody answers: more come from a release
 
 
 class Silence(NamedTuple):
@@ -168,7 +169,7 @@ class Unattributed:
         since = answers.events[index - 1][0] if index else None
         until = answers.events[index][0] if index < len(answers.events) else None
         missing = sum(went.outcome == _UNANSWERED for went in some)
-        if missing >= minimum:
+        if missing >= minimum and len(some) - missing <= _HARDLY * missing:
             first = min(map(_time, some))
             self.silences.append(Silence(assistant, first, until, missing))
         nobodys = len(some) >= minimum or (

@@ -243,7 +243,10 @@ class _Weighing:
         for change in changes:
             for name in self.claimed:
                 if change.accounts_for(name, deciding[name]):
+                    is_hidden = self._is_worse(name) and WORSE in change.withdraws
                     self._take_back(name, change.why, *change.withdraws)
+                    if is_hidden:  # it may be worse, or merely be written down otherwise
+                        self.claimed[name] = self.claimed[name]._replace(untold=True)
         why = only_heard(self.claimed, deciding)
         for name in BY_USERS:
             self._take_back(name, why, BETTER)

@@ -88,3 +88,54 @@ def test_where_most_follow_ups_are_in_other_languages_nobody_can_tell_how_users_
     assert one.not_known(["silent"]).startswith(said)
     assert bool(one.not_known([])) == bool(said)
     assert one.not_known(["cited"]) == ""
+
+
+def test_each_of_several_that_are_tried_beside_one_baseline_counts_whichever_began_last() -> None:
+    releases = ("a", "v1", 1.0), ("a", "v3", 1.2), ("a", "v2", 1.5)
+    given = summary(*releases, compared=(("a", "v1", "v2", "better"), ("a", "v1", "v3", "worse")))
+    for row in given["comparisons"]:
+        row["baseline_by"] = "name"
+    found = {one.name: one.verdicts["cited"] for one in newest_releases(given)}
+    assert found == {"a v2": "better", "a v3": "worse"}
+
+
+@pytest.mark.parametrize(
+    ("versions", "verdict", "is_known"),
+    [
+        (("0b77de1", "f3a91c2"), "better", False),
+        (("0b77de1", "f3a91c2"), "no difference shown", True),
+        (("v1", "v2"), "better", True),
+    ],
+)
+def test_of_names_that_do_not_count_up_the_one_that_is_worse_may_be_the_new_one(
+    versions: tuple[str, str], verdict: str, *, is_known: bool
+) -> None:
+    given = summary(*(("a", name, 1.0) for name in versions), compared=(("a", *versions, verdict),))
+    given["comparisons"][0]["baseline_by"] = "name"
+    (one,) = newest_releases(given)
+    assert (one.not_known([]) == one.not_known(["cited"]) == "") is is_known
+    del given["comparisons"][0]["baseline_by"]  # one came after the other
+    (one,) = newest_releases(given)
+    assert one.not_known([]) == ""
+
+
+def test_what_got_worse_or_is_merely_written_down_otherwise_is_not_known_of_whether_users_were_helped() -> None:
+    given = summary(("a", "v1", 1.0), ("a", "v2", 2.0), compared=(("a", "v1", "v2", "changed"),))
+    untold = {"verdict": "changed", "untold": True, "why": "not called worse: texts are hidden"}
+    given["comparisons"][0]["deltas"] = {"nDCG@5": untold}
+    (one,) = newest_releases(given)
+    assert one.not_known([]) == ""
+    given["comparisons"][0]["deltas"]["silent"] = untold
+    (one,) = newest_releases(given)
+    assert one.not_known([]) == "silent of a v2 got worse, and texts are hidden"
+
+
+def test_where_no_follow_up_is_recognised_nobody_can_tell_how_users_fared() -> None:
+    given = summary(("a", "v1", 1.0), ("a", "v2", 2.0), compared=(("a", "v1", "v2", "no difference shown"),))
+    of = {"scorer": "follow_up", "assistant": "a"}
+    given["scores"] = [
+        of | {"version": "v1", "n": 40, "unscored": {"no_signal": 60}},
+        of | {"version": "v2", "n": 1, "unscored": {"no_signal": 99}},
+    ]
+    (one,) = newest_releases(given)
+    assert one.not_known([]).startswith("no rule recognises what 99 of 100 follow-ups say")
