@@ -23,7 +23,7 @@ from turnsignal.stream.statistics.intervals import Difference
 from turnsignal.stream.statistics.promise import moved
 
 _BACKED = 0.25  #: of a change of failing answers: how far as many more or fewer conversations must get none
-_FAR_MORE = 3.0  #: times as many conversations that are answered now as answers that do not cite: these are of them
+FAR_MORE = 4.0  #: times as many answers, or users, that are mended as answers that do not cite: these are of them
 _COMPLAINTS = (FREE_CONVERSATIONS, "abandoned")  #: what has no coverage, and depends on what could be read alike
 
 
@@ -68,7 +68,7 @@ def accounted_for(deltas: Mapping[str, Difference], unheard: Difference | None, 
         accounted.add("silent")
     if WITH_DOCUMENTS in deltas and fallen.get(FAILED, 0.0) >= abs(deltas[WITH_DOCUMENTS].value):
         accounted.add(WITH_DOCUMENTS)
-    if CITED in deltas and max(fallen.values(), default=0.0) >= _FAR_MORE * abs(deltas[CITED].value):
+    if CITED in deltas and max(fallen.values(), default=0.0) >= FAR_MORE * abs(deltas[CITED].value):
         accounted.add(CITED)
     leftovers, short = deltas.get(LEFTOVERS), deltas.get(SHORT_FIRST)
     if leftovers is not None and short is not None and moved(leftovers, FALL, max(least_change, short.value)):
