@@ -11,6 +11,7 @@ from turnsignal.stream.text.counts import listed
 
 _NAMED = 5  # scores that a sentence names
 _SIDES = ("after", "before")
+_FEWEST = 30  #: conversations without an answer that may make a release worse
 _APART = 0.05  #: of the newest release's conversations, from which on others without an answer may make it worse
 
 
@@ -120,7 +121,7 @@ def nameless(compared: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
         return ""
     rows = [row for row in summary["quality"] if _is_of(row, compared["assistant"], compared["after"])]
     n = sum(row["conversations"] for row in rows)
-    if apart < max(summary["suite"]["minimum_n"], _APART * n):
+    if apart < max(_FEWEST, _APART * n):
         return ""
     before, after = (compared[side] or "(no version)" for side in ("before", "after"))
     return f"{apart:,} conversations without an answer name no version, and may be of {before} or of {after}"
