@@ -97,7 +97,7 @@ class _Commands(SuggestingGroup):
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, setting or suite, 3 worse, 4 too few to tell"
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, setting or suite, 3 worse, 4 not known"
     " (--fail-if-worse), 70 a worker to be started again, 130 ended by Ctrl-C, 143 by SIGTERM,"
     " 129 by a terminal that was closed. Completion of commands"
     ' and options in bash, also zsh and fish: eval "$(_TURNSIGNAL_COMPLETE=bash_source turnsignal)". Start with:'

@@ -69,7 +69,7 @@ _NO_FILES = "expected files of turns (.jsonl, .jsonl.gz), got none; --sample nee
     FAIL_IF_WORSE,
     metavar="SCORES",
     help="End with 3 when one of these (any: of all) is worse in an assistant's newest release, with 4 when there are"
-    " too few to tell, or most follow-ups are in languages that are not read; for a build or cron.",
+    " too few to tell, or what users wrote cannot be read; for a build or cron.",
 )
 @click.option("--alerts", is_flag=True, help="Say when an alert would have fired and why, and where none could.")
 @click.option("--decisions", type=FILE, help="For --alerts: what operators decided (`turnsignal export decisions`).")
