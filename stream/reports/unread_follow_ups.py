@@ -1,4 +1,4 @@
-"""Unread: follow-ups in languages that the rules do not read, of which nobody can tell whether they complain."""
+"""Unread: follow-ups of which nobody can tell whether they complain, in languages that are not read, or hidden."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

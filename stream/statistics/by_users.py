@@ -19,7 +19,7 @@ from turnsignal.stream.statistics.directions import (
     WITH_DOCUMENTS,
     WORSE,
 )
-from turnsignal.stream.statistics.evidence import FAR_MORE
+from turnsignal.stream.statistics.evidence import MAY_LACK
 from turnsignal.stream.statistics.intervals import Difference
 from turnsignal.stream.statistics.promise import PROMISE, moved
 
@@ -88,8 +88,7 @@ def weigh_users(
             withdrawn = [name for name in withdrawn if name not in ("silent", "resolved")]
         mended = max((abs(deltas[name].value) for name in good if name in (*WHEREVER, "silent")), default=0.0)
         # Who is answered now asks for less that documents tell, as whoever thanks for it.
-        times = {WITH_DOCUMENTS: 1.0, CITED: FAR_MORE}
-        withdrawn += [name for name, n in times.items() if name in deltas and n * abs(deltas[name].value) <= mended]
+        withdrawn += [name for name, n in MAY_LACK.items() if name in deltas and n * abs(deltas[name].value) <= mended]
         weighed |= {
             name: withdraw(weighed.get(name, claimed[name]), why, WORSE) for name in withdrawn if name in claimed
         }

@@ -34,7 +34,6 @@ grew, and no answers are met worse, what is counted by conversation is not worse
 This is the one place that decides so, of two releases and of two sides that are compared pair by pair.
 """
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 
 from turnsignal.stream.records.scores import CITED, CITED_ARTICLE, DANGLING, FOLLOW_UP
@@ -82,7 +81,7 @@ from turnsignal.stream.statistics.directions import (
     family,
 )
 from turnsignal.stream.statistics.evidence import (
-    FAR_MORE,
+    MAY_LACK,
     accounted_for,
     failed_before,
     is_loss,
@@ -278,8 +277,8 @@ class _Weighing:
         fewer = fewer_complaints(deciding)
         why = f"{fewer:.2f} fewer follow-ups ask again, which is answered out of documents, too"
         fails = FAILED in deciding and moved(deciding[FAILED], RISE, 0.0)  # and cites nothing, whatever users say
-        for name, times in {WITH_DOCUMENTS: 1.0, CITED: math.inf if fails else FAR_MORE}.items():
-            if name in deciding and times * abs(self._deltas[name].value) <= fewer:
+        for name, times in MAY_LACK.items():
+            if name in deciding and times * abs(self._deltas[name].value) <= fewer and not (fails and name == CITED):
                 self._take_back(name, why, WORSE)
         self._take_back(WITH_DOCUMENTS, answered_otherwise(deciding), WORSE)
         for name, why in declined(deciding, refused).items():

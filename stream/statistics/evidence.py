@@ -23,7 +23,9 @@ from turnsignal.stream.statistics.intervals import Difference
 from turnsignal.stream.statistics.promise import moved
 
 _BACKED = 0.25  #: of a change of failing answers: how far as many more or fewer conversations must get none
-FAR_MORE = 4.0  #: times as many answers, or users, that are mended as answers that do not cite: these are of them
+_FAR_MORE = 4.0  #: times as many answers, or users, that are mended as answers that do not cite: these are of them
+#: What answers in the place of none may lack → how many have to be mended for each that lacks it
+MAY_LACK = {WITH_DOCUMENTS: 1.0, CITED: _FAR_MORE}
 _COMPLAINTS = (FREE_CONVERSATIONS, "abandoned")  #: what has no coverage, and depends on what could be read alike
 
 
@@ -68,7 +70,7 @@ def accounted_for(deltas: Mapping[str, Difference], unheard: Difference | None, 
         accounted.add("silent")
     if WITH_DOCUMENTS in deltas and fallen.get(FAILED, 0.0) >= abs(deltas[WITH_DOCUMENTS].value):
         accounted.add(WITH_DOCUMENTS)
-    if CITED in deltas and max(fallen.values(), default=0.0) >= FAR_MORE * abs(deltas[CITED].value):
+    if CITED in deltas and max(fallen.values(), default=0.0) >= _FAR_MORE * abs(deltas[CITED].value):
         accounted.add(CITED)
     leftovers, short = deltas.get(LEFTOVERS), deltas.get(SHORT_FIRST)
     if leftovers is not None and short is not None and moved(leftovers, FALL, max(least_change, short.value)):
